@@ -1,0 +1,23 @@
+"""Exceptions and warnings, all under one base each."""
+
+from __future__ import annotations
+
+
+class IsotropyError(Exception):
+    """Base of every error that isotropy raises on purpose."""
+
+
+class InputError(IsotropyError, ValueError):
+    """What the caller gave does not fit; the message names it and says what would."""
+
+
+class NotSupportedError(IsotropyError):
+    """A module or operation that cannot be made equivariant, with the reason."""
+
+
+class FileFormatError(InputError):
+    """A file that is truncated, altered or not ours."""
+
+
+class IsotropyWarning(UserWarning):
+    """Something went on, but not exactly as asked."""

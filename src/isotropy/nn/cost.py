@@ -1,0 +1,207 @@
+"""What a network costs before it is trained: numbers, multiply-adds, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor, nn
+
+from isotropy.errors import InputError
+from isotropy.groups.action import Group
+from isotropy.groups.finite import FiniteGroup
+from isotropy.groups.named import as_group
+from isotropy.nn.equivariant import equivariant
+from isotropy.nn.fold import fold
+from isotropy.nn.geometry import is_transposed
+from isotropy.nn.measure import Output
+from isotropy.nn.trace import CONVOLUTIONS, WEIGHT_LAYERS, Call, trace
+
+_VIEWS = ["view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "permute", "transpose", "expand", "getitem", "detach", "contiguous", "to", "movedim", "view_as", "reshape_as", "expand_as"]
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """One layer, for one sample."""
+
+    layer: str
+    parameters: int
+    plain_parameters: int
+    multiply_adds: int
+    activation_bytes: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a network costs for one sample, beside a plain network of the same width.
+
+    Both do the same multiply-adds and keep the same activations; the tied one has fewer numbers to
+    train, and builds its weights from them once a step.
+    """
+
+    rows: tuple[CostRow, ...]
+    parameters: int
+    plain_parameters: int
+
+    @property
+    def multiply_adds(self) -> int:
+        """Multiply-adds of all layers, forward."""
+        return sum(row.multiply_adds for row in self.rows)
+
+    @property
+    def activation_bytes(self) -> int:
+        """Bytes of all layers' and operations' results, which training keeps."""
+        return sum(row.activation_bytes for row in self.rows)
+
+    def __str__(self) -> str:
+        shown = [row for row in self.rows if row.plain_parameters or row.multiply_adds]
+        width = max([len(row.layer) for row in shown] + [5])
+        head = (
+            f"{'layer':<{width}} {'trained':>11} {'plain twin':>11} {'mult-adds':>9} {'memory':>8}"
+        )
+        lines = [
+            f"{r.layer:<{width}} {r.parameters:>11,} {r.plain_parameters:>11,} "
+            f"{_short(r.multiply_adds):>9} {_short(r.activation_bytes) + 'B':>8}"
+            for r in shown
+        ]
+        total = (
+            f"{'total':<{width}} {self.parameters:>11,} {self.plain_parameters:>11,} "
+            f"{_short(self.multiply_adds):>9} {_short(self.activation_bytes) + 'B':>8}"
+        )
+        return "\n".join([head, *lines, total])
+
+
+def _short(value: float) -> str:
+    for unit in ("", "k", "M", "G"):
+        if value < 1000:
+            return f"{value:.0f}{unit}" if value >= 100 or not unit else f"{value:.1f}{unit}"
+        value /= 1000
+    return f"{value:.1f}T"
+
+
+def cost(model: nn.Module, example: Tensor) -> Cost:
+    """Trained numbers, multiply-adds and activation memory of a network for one sample.
+
+    Args:
+        model: a tied or plain network.
+        example: a batch to run once.
+
+    >>> import torch, isotropy as iso
+    >>> layer = torch.nn.Conv2d(1, 8, 3, padding=1)
+    >>> iso.cost(layer, torch.zeros(1, 1, 10, 10)).multiply_adds
+    7200
+    """
+    mode = model.training
+    model.eval()
+    run = trace(model, example[:1])
+    model.train(mode)
+    counted: set[nn.Module] = set()
+    rows = tuple(_row(call, counted) for call in run.calls)
+    return Cost(rows, _trained(model), _trained(fold(model, example[:1])))
+
+
+def _trained(model: nn.Module) -> int:
+    return sum(p.numel() for p in model.parameters())
+
+
+def _row(call: Call, counted: set[nn.Module]) -> CostRow:
+    own = plain = 0
+    module = call.target
+    if isinstance(module, nn.Module) and module not in counted:
+        counted.add(module)
+        own, plain = _trained(module), _trained(fold(module, call.args[0]))
+    in_place = call.name.split(" ")[0].endswith("_")
+    view = call.name.split(" ")[0] in _VIEWS or in_place
+    size = 0 if view else call.output.numel() * call.output.element_size()
+    return CostRow(call.name, own, plain, _multiply_adds(call), size)
+
+
+def _multiply_adds(call: Call) -> int:
+    module = call.target
+    if not isinstance(module, WEIGHT_LAYERS):
+        return 0
+    if not isinstance(module, CONVOLUTIONS):
+        return call.output.numel() * int(module.in_features)  # type: ignore[arg-type]
+    kernel = prod(module.kernel_size)
+    if is_transposed(module):
+        moved = call.args[0].numel() * int(module.out_channels)  # type: ignore[arg-type]
+    else:
+        moved = call.output.numel() * int(module.in_channels)  # type: ignore[arg-type]
+    return moved * kernel // int(module.groups)  # type: ignore[arg-type]
+
+
+def matching_width(
+    factory: Callable[[int], nn.Module],
+    width: int,
+    group: Group | str,
+    example: Tensor,
+    match: str = "parameters",
+    output: Output = "invariant",
+) -> int:
+    """The width at which a tied network matches the plain one of a given width.
+
+    Args:
+        factory: makes the plain network of a width.
+        width: the plain network's.
+        group: the group the other is to be tied under.
+        example: a batch to run once.
+        match: "parameters" (numbers trained) or "multiply_adds" (speed; at equal width a tied
+            network does as many as a plain one).
+        output: as for `iso.equivariant`.
+
+    Returns:
+        The multiple of |G| that comes nearest.
+
+    >>> import torch, isotropy as iso
+    >>> def net(width):
+    ...     return torch.nn.Sequential(
+    ...         torch.nn.Conv2d(1, width, 3),
+    ...         torch.nn.ReLU(),
+    ...         torch.nn.Conv2d(width, width, 3),
+    ...         torch.nn.AdaptiveAvgPool2d(1),
+    ...         torch.nn.Flatten(),
+    ...         torch.nn.Linear(width, 10),
+    ...     )
+    >>> iso.matching_width(net, 32, "C4", torch.zeros(1, 1, 9, 9))
+    64
+    """
+    own = as_group(group)
+    if not isinstance(own, FiniteGroup):
+        raise InputError(f"group: {own.name} has no regular fields, so widths cannot be matched")
+    measure = _measures(match, own, example, output)
+    target = measure(factory(width), False)
+    step = own.order
+
+    def off(times: int) -> float:
+        return abs(measure(factory(times * step), True) - target)
+
+    high = 1
+    while measure(factory(high * step), True) < target:
+        high *= 2
+    low = max(high // 2, 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if measure(factory(middle * step), True) < target:
+            low = middle
+        else:
+            high = middle
+    return min((low, high), key=off) * step
+
+
+def _measures(
+    match: str, group: FiniteGroup, example: Tensor, output: Output
+) -> Callable[[nn.Module, bool], float]:
+    if match not in ("parameters", "multiply_adds"):
+        raise InputError(f'match must be "parameters" or "multiply_adds", not {match!r}')
+
+    def measure(model: nn.Module, tie: bool) -> float:
+        with torch.random.fork_rng(devices=[]):
+            if tie and match == "parameters":
+                model = equivariant(model, group, example, output, check=False)
+        if match == "parameters":
+            return _trained(model)
+        return cost(model, example).multiply_adds
+
+    return measure

@@ -1,0 +1,71 @@
+"""Dropout of whole fields: all channels of one orbit go together."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from isotropy.groups.action import Action, Group
+from isotropy.nn.tied import TiedModule
+from isotropy.schemes import Partition, Refinement, vector_partition
+
+_PLAIN: dict[int, type[nn.Module]] = {
+    0: nn.Dropout,
+    1: nn.Dropout1d,
+    2: nn.Dropout2d,
+    3: nn.Dropout3d,
+}
+
+
+class FieldDropout(TiedModule):
+    """Zero every field with probability p while training, and scale the others by 1 / (1 - p).
+
+    Args:
+        channels: the action on channels (the second dimension).
+        p: probability of dropping a field.
+        dimensions: of space; says which plain dropout this folds to.
+        group: drop the orbits of this subgroup.
+    """
+
+    index: Int[Tensor, " channels"]
+
+    def __init__(
+        self, channels: Action, p: float = 0.5, dimensions: int = 2, *, group: Group | None = None
+    ) -> None:
+        super().__init__()
+        self.channels = channels
+        self.layout = channels.group
+        self.group = group or channels.group
+        self.p = p
+        self.dimensions = dimensions
+        self._number_fields()
+
+    def _number_fields(self) -> None:
+        partition = vector_partition(self.channels, self.group or self.channels.group)
+        self.fields = partition.count
+        self.register_buffer("index", torch.from_numpy(partition.labels), persistent=False)
+
+    def partitions(self, group: Group) -> dict[str, Partition]:
+        return {}
+
+    def retie(self, group: Group) -> dict[str, Refinement]:
+        changes = super().retie(group)
+        device = self.index.device
+        self._number_fields()
+        self.to(device)
+        return changes
+
+    def forward(self, x: Float[Tensor, "batch channels *space"]) -> Tensor:
+        if not self.training or self.p == 0:
+            return x
+        kept = torch.empty(x.shape[0], self.fields, device=x.device, dtype=x.dtype)
+        kept.bernoulli_(1 - self.p).div_(max(1 - self.p, 1e-12))
+        mask = kept.index_select(1, self.index)
+        return x * mask.view(*mask.shape, *[1] * (x.ndim - 2))
+
+    def folded(self) -> nn.Module:
+        return _PLAIN[self.dimensions](self.p).train(self.training)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, group={self.group}"

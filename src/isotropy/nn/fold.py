@@ -1,0 +1,78 @@
+"""From a tied network to torch's own layers, with the same outputs."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from isotropy.errors import InputError
+from isotropy.nn.blueprint import ATTRIBUTE, blueprint_of
+from isotropy.nn.pool import GroupPool
+from isotropy.nn.subsample import SymmetricPool
+from isotropy.nn.tied import TiedModule
+
+
+@torch.no_grad()
+def fold(model: nn.Module, example: Tensor | None = None) -> nn.Module:
+    """A copy with plain torch.nn modules only and the same function.
+
+    What is left of isotropy is the order of channels: nothing of it is needed to run, export or
+    train the result (though training unties it).
+
+    Args:
+        model: a tied network, or a single tied layer.
+        example: a batch to run, needed only by networks with a `GroupPool`.
+
+    >>> import torch, isotropy as iso
+    >>> layer = iso.nn.GroupConv2d(2, 2, 3, "C4")
+    >>> plain = iso.fold(layer)
+    >>> type(plain).__name__, torch.equal(plain.weight, layer.weight)
+    ('Conv2d', True)
+    """
+    folded = copy.deepcopy(model)
+    if blueprint_of(folded) is not None:
+        delattr(folded, ATTRIBUTE)
+    channels = _pool_channels(folded, example)
+    twins: dict[nn.Module, nn.Module] = {}
+    for path, module in list(folded.named_modules(remove_duplicate=False)):
+        if not isinstance(module, TiedModule | GroupPool | SymmetricPool):
+            continue
+        if module not in twins:
+            twins[module] = _twin(module, channels)
+        if not path:
+            return twins[module]
+        parent, _, child = path.rpartition(".")
+        setattr(folded.get_submodule(parent), child, twins[module])
+    return folded
+
+
+def _twin(
+    module: TiedModule | GroupPool | SymmetricPool, channels: dict[nn.Module, int]
+) -> nn.Module:
+    if isinstance(module, GroupPool):
+        return module.folded(channels[module]).train(module.training)
+    return module.folded().train(module.training)
+
+
+def _pool_channels(model: nn.Module, example: Tensor | None) -> dict[nn.Module, int]:
+    """How many channels come into every GroupPool, seen by running the model."""
+    pools = [m for m in model.modules() if isinstance(m, GroupPool)]
+    if not pools:
+        return {}
+    if example is None:
+        raise InputError("example: a network with a GroupPool needs a batch to be folded with")
+    found: dict[nn.Module, int] = {}
+
+    def note(module: nn.Module, args: tuple[Tensor, ...]) -> None:
+        found[module] = args[0].shape[1]
+
+    handles = [pool.register_forward_pre_hook(note) for pool in pools]
+    copy_of_mode = [m.training for m in model.modules()]
+    model.eval()(example)
+    for module, mode in zip(model.modules(), copy_of_mode, strict=True):
+        module.training = mode
+    for handle in handles:
+        handle.remove()
+    return found

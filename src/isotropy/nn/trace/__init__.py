@@ -1,0 +1,35 @@
+"""Running a model once to learn what its tensors mean."""
+
+from isotropy.nn.trace.layers import CONVOLUTIONS, WEIGHT_LAYERS
+from isotropy.nn.trace.space import (
+    Axis,
+    Batch,
+    Channels,
+    Dim,
+    Flat,
+    Layout,
+    One,
+    Space,
+    action_of,
+    grid_shape,
+)
+from isotropy.nn.trace.tracer import Call, Trace, layout_of, trace
+
+__all__ = [
+    "CONVOLUTIONS",
+    "WEIGHT_LAYERS",
+    "Axis",
+    "Batch",
+    "Call",
+    "Channels",
+    "Dim",
+    "Flat",
+    "Layout",
+    "One",
+    "Space",
+    "Trace",
+    "action_of",
+    "grid_shape",
+    "layout_of",
+    "trace",
+]

@@ -1,0 +1,35 @@
+"""The contract of schemes: how a weight comes from fewer numbers, vec(W) = B ψ."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Scheme(nn.Module):
+    """A weight W of fixed shape, computed from the free parameters of this module.
+
+    Layers call the scheme for W and know nothing else of it. A scheme that should never build W
+    may define ``apply_to(x)`` for layers that ask for it; ``basis()`` is the slow, obvious form
+    that tests hold everything against.
+    """
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def forward(self) -> Float[Tensor, "..."]:
+        """The weight W, of shape `shape`."""
+
+    @abstractmethod
+    def basis(self) -> Float[Tensor, "entries free"]:
+        """The matrix B with vec(W) = B ψ, dense, where W is linear in ψ."""
+
+    @property
+    def free_parameters(self) -> int:
+        """How many numbers are trained."""
+        return sum(p.numel() for p in self.parameters())
+
+    def extra_repr(self) -> str:
+        return f"{self.free_parameters} free of {'×'.join(map(str, self.shape))}"
