@@ -104,7 +104,7 @@ def _enumerate(generators: list[IntArray], limit: int) -> IntArray:
     return np.stack(found)
 
 
-def _permutation_names(points: IntArray, arrays: Mapping[object, IntArray]) -> tuple[str, ...]:
+def _permutation_names(points: IntArray, arrays: Mapping[str | int, IntArray]) -> tuple[str, ...]:
     given = {a.tobytes(): key for key, a in arrays.items() if isinstance(key, str)}
     names = []
     for i, row in enumerate(points):

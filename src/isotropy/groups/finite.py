@@ -94,7 +94,8 @@ class FiniteGroup:
     @cached_property
     def inverses(self) -> IntArray:
         """``inverses[a]`` is the inverse of element ``a``."""
-        return np.argmin(self.table, axis=1)
+        inverses: IntArray = np.argmin(self.table, axis=1)
+        return inverses
 
     def inverse(self, element: int) -> int:
         """Index of the inverse of the element with this index."""

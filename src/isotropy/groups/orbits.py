@@ -14,7 +14,8 @@ a0 are one. Rows whose orbits look alike (copies of one field) share all of this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,13 +47,13 @@ def orbits(
     >>> orbits([([1, 0], [1, 0])], (2, 2)).tolist()
     [[0, 1], [1, 0]]
     """
-    if isinstance(size, tuple):
-        rows = [_permutation(pair[0], size[0]) for pair in generators]
-        columns = [_permutation(pair[1], size[1]) for pair in generators]
-        first = [Signed(p) for p in rows]
-        second = [Signed(p) for p in columns]
-        return pair_orbits(first, second, size).labels
-    return _components([_permutation(p, size) for p in generators], size)
+    if not isinstance(size, tuple):
+        flat = cast("Sequence[ArrayLike]", generators)
+        return _components([_permutation(p, size) for p in flat], size)
+    pairs = cast("Sequence[tuple[ArrayLike, ArrayLike]]", generators)
+    first = [Signed(_permutation(pair[0], size[0])) for pair in pairs]
+    second = [Signed(_permutation(pair[1], size[1])) for pair in pairs]
+    return pair_orbits(first, second, size).labels
 
 
 def _permutation(values: ArrayLike, size: int) -> IntArray:
@@ -104,10 +105,12 @@ def first_appearance(labels: NDArray[np.integer]) -> Labels:
     number = np.empty(first.size, dtype=np.int32)
     number[np.argsort(first[:-1], kind="stable")] = np.arange(first.size - 1, dtype=np.int32)
     number[-1] = -1
-    return number[flat].reshape(labels.shape)
+    numbered: Labels = number[flat].reshape(labels.shape)
+    return numbered
 
 
-class PairOrbits(NamedTuple):
+@dataclass(frozen=True)
+class PairOrbits:
     """Orbits of pairs: labels (-1 where a sign forces zero), signs (None if all +1), count."""
 
     labels: Labels
@@ -150,7 +153,8 @@ def pair_orbits(
     return PairOrbits(labels, signs, offset)
 
 
-class _Orbit(NamedTuple):
+@dataclass(frozen=True)
+class _Orbit:
     """An orbit of one axis in local numbers: what every generator does to its points."""
 
     points: IntArray  # local number -> point
@@ -230,13 +234,11 @@ def _stabiliser_classes(
             differing = here != image
             edges.append(np.stack([here[differing], image[differing]]))
         joined = np.concatenate(edges, axis=1) if edges else np.empty((2, 0), dtype=np.int32)
-        classes = _join(classes, joined, back, m, signed)
+        classes = _join(classes, joined, m, signed)
     return classes
 
 
-def _join(
-    classes: Labels, edges: NDArray[np.int32], back: NDArray[np.int32], m: int, signed: bool
-) -> Labels:
+def _join(classes: Labels, edges: NDArray[np.int32], m: int, signed: bool) -> Labels:
     """Coarser classes, in which the two ends of every edge (and their negatives) are one."""
     if edges.shape[1] == 0:
         return classes

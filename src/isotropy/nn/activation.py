@@ -31,7 +31,8 @@ class PReLU(TiedModule):
     @property
     def weight(self) -> Tensor:
         """The slope of every channel."""
-        return self.weight_scheme()
+        weight: Tensor = self.weight_scheme()
+        return weight
 
     def partitions(self, group: Group) -> dict[str, Partition]:
         return {"weight_scheme": vector_partition(self.channels, group)}

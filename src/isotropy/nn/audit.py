@@ -71,7 +71,7 @@ def audit(
     >>> import torch, isotropy as iso
     >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3, stride=2), torch.nn.ReLU())
     >>> print(iso.audit(net, torch.randn(2, 1, 8, 8), "C4").rows[0].cause)
-    untied layer; stride 2 on size 8 leaves 1 pixel(s) over (kernel 3, padding 0); exact at size 7 or 9
+    untied layer; stride 2 on size 8 leaves 1 pixel(s) over (kernel 3, padding 0); exact at ...
     """
     own = _group_or_default(model, group)
     blueprint = blueprint_of(model)
@@ -141,6 +141,6 @@ def _untied(call: Call) -> str | None:
         return "untied layer"
     if isinstance(module, _BatchNorm):
         return "batch norm per channel"
-    if call.is_module and any(True for _ in module.parameters()):  # type: ignore[union-attr]
+    if isinstance(module, nn.Module) and any(True for _ in module.parameters()):
         return f"{type(module).__name__} per channel"
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -79,7 +79,7 @@ class TrackingNorm(Norm):
         return None if values is None else values.index_select(0, self.index)
 
     def folded(self) -> nn.Module:
-        plain = self.plains[self.dimensions](
+        plain: Any = self.plains[self.dimensions](
             self.channels.size,
             eps=self.eps,
             momentum=self.momentum,
@@ -94,7 +94,8 @@ class TrackingNorm(Norm):
                 getattr(plain, name).copy_(value)
         if self.num_batches_tracked is not None:
             plain.num_batches_tracked.copy_(self.num_batches_tracked)
-        return plain
+        folded: nn.Module = plain
+        return folded
 
     def extra_repr(self) -> str:
         return f"{self.channels.size}, group={self.group}"
@@ -144,6 +145,10 @@ class BatchNorm(TrackingNorm):
             track_running_stats=track_running_stats,
         )
 
+    order: Int[Tensor, " channels"] | None
+    rank: Int[Tensor, " channels"] | None
+    orbit_size: int | None
+
     def _number_channels(self, partition: Partition) -> None:
         super()._number_channels(partition)
         order = np.argsort(partition.labels, kind="stable")
@@ -161,7 +166,7 @@ class BatchNorm(TrackingNorm):
             mean, var = self._spread(self.running_mean), self._spread(self.running_var)
             return F.batch_norm(x, mean, var, self.weight, self.bias, False, 0.0, self.eps)
         momentum = self._next_momentum() if self.training else 0.0
-        if self.orbit_size is None:
+        if not self.orbit_size:
             return self._by_hand(x, momentum)
         return self._by_torch(x, momentum)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +58,7 @@ def _measure(trial: nn.Module, x: Tensor, blueprint: Blueprint) -> list[Problem]
         return []
     default = field_default(blueprint.group)
     problems: list[Problem] = []
-    for call, group in _with_groups(start, trial, blueprint):
+    for call, group in _with_groups(start, blueprint):
         frame = Frame(group, default, start.dimensions)
         error = own_error(call, frame, group.generators)
         if error > TOLERANCE:
@@ -92,7 +92,7 @@ def _run(model: nn.Module, x: Tensor) -> Trace:
 def _agree(trial: nn.Module, x: Tensor, blueprint: Blueprint, start: Trace) -> bool:
     """Whether every tensor of the moved run is the moved tensor of the first run."""
     default = field_default(blueprint.group)
-    groups = _with_groups(start, trial, blueprint)
+    groups = _with_groups(start, blueprint)
     for element in blueprint.group.generators:
         moved = blueprint.input_action.apply(element, x, 1)
         moved = turn_grid(moved, blueprint.group, element, tuple(range(2, x.ndim)))
@@ -113,19 +113,15 @@ def _has(group: Group, element: str) -> bool:
     return element in (group if isinstance(group, FiniteGroup) else group.generators)
 
 
-def _with_groups(start: Trace, model: nn.Module, blueprint: Blueprint) -> list[tuple[Call, Group]]:
+def _with_groups(start: Trace, blueprint: Blueprint) -> list[tuple[Call, Group]]:
     """Every call with the group its output keeps: the meet of all layers so far."""
-    return list(_running_groups(start, model, blueprint))
-
-
-def _running_groups(
-    start: Trace, model: nn.Module, blueprint: Blueprint
-) -> Iterator[tuple[Call, Group]]:
     running: Group = blueprint.group
+    found = []
     for call in start.calls:
         if isinstance(call.target, Weighted) and call.target.group is not None:
             running = meet(running, call.target.group)
-        yield call, running
+        found.append((call, running))
+    return found
 
 
 def field_default(group: Group) -> Callable[[Space], Action]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,7 +62,7 @@ def convert(call: Call, recipe: Recipe) -> TiedModule | None:
     if isinstance(module, nn.GroupNorm):
         return _group_norm(module, layout[1], recipe)
     if isinstance(module, nn.LayerNorm):
-        return _layer_norm(module, layout, x, recipe)
+        return _layer_norm(module, layout, recipe)
     if isinstance(module, nn.PReLU):
         return _prelu(module, layout[1], recipe)
     if isinstance(module, _DropoutNd) and len(layout) > 1:
@@ -116,11 +117,11 @@ def _refuse_asymmetric(module: _ConvNd) -> None:
         )
 
 
-def _plain_name(module: nn.Module, base: type[nn.Module]) -> str:
+def _plain_name(module: nn.Module, base: type) -> str:
     """The name of torch's own class, for the user's subclasses of it too."""
     for kind in type(module).__mro__:
         if kind.__module__.startswith("torch.nn") and kind is not base:
-            if type(module).forward is not kind.forward:
+            if type(module).forward is not kind.__dict__.get("forward"):
                 raise NotSupportedError("it is a subclass with a forward of its own")
             return kind.__name__
     raise NotSupportedError(f"{type(module).__name__} is no layer of torch.nn")
@@ -139,9 +140,7 @@ def _linear(module: nn.Linear, inside: Dim, outside: Dim, recipe: Recipe) -> Lin
 
 
 @torch.no_grad()
-def _give_weights(
-    layer: Weighted, module: nn.Module, inside: Dim, outside: Dim, recipe: Recipe
-) -> None:
+def _give_weights(layer: Weighted, module: Any, inside: Dim, outside: Dim, recipe: Recipe) -> None:
     weight, bias = module.weight, module.bias
     layer.to(weight.device, weight.dtype)
     assert isinstance(layer.scheme, OrbitScheme)
@@ -184,7 +183,7 @@ def _lift(
 
 
 def _tracking(
-    kind: type[TrackingNorm], module: nn.Module, dim: Dim, x: Tensor, recipe: Recipe
+    kind: type[BatchNorm] | type[InstanceNorm], module: Any, dim: Dim, x: Tensor, recipe: Recipe
 ) -> TrackingNorm:
     layer = kind(
         recipe.fields.act(dim),
@@ -202,7 +201,7 @@ def _tracking(
             scratch = OrbitScheme(layer._partition(recipe.group)).to(module.running_mean.device)
             _give_channels(scratch, getattr(module, name), dim, recipe)
             getattr(layer, name).copy_(scratch.psi.detach())
-    like = next((t for t in (module.weight, module.running_mean) if t is not None), None)
+    like = module.weight if module.weight is not None else module.running_mean
     return layer if like is None else layer.to(like.device, like.dtype)
 
 
@@ -210,7 +209,7 @@ def _tracking(
 def _give_channels(
     scheme: OrbitScheme | None, value: Tensor | None, dim: Dim, recipe: Recipe
 ) -> None:
-    """One number for every channel: the mean over orbits, or copied to a lifted channel's copies."""
+    """One number a channel: the mean over orbits, or spread over a lifted channel's copies."""
     if scheme is None or value is None:
         return
     scheme.to(value.device, value.dtype)
@@ -245,9 +244,7 @@ def _group_norm(module: nn.GroupNorm, dim: Dim, recipe: Recipe) -> GroupNorm:
     return layer
 
 
-def _layer_norm(
-    module: nn.LayerNorm, layout: tuple[Dim, ...], x: Tensor, recipe: Recipe
-) -> LayerNorm:
+def _layer_norm(module: nn.LayerNorm, layout: tuple[Dim, ...], recipe: Recipe) -> LayerNorm:
     _refuse_lift(module, recipe)
     shape = tuple(module.normalized_shape)
     first = layout[-len(shape)]

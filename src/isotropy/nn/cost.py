@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,25 @@ from isotropy.nn.geometry import is_transposed
 from isotropy.nn.measure import Output
 from isotropy.nn.trace import CONVOLUTIONS, WEIGHT_LAYERS, Call, trace
 
-_VIEWS = ["view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "permute", "transpose", "expand", "getitem", "detach", "contiguous", "to", "movedim", "view_as", "reshape_as", "expand_as"]
+_VIEWS = [
+    "view",
+    "reshape",
+    "flatten",
+    "unflatten",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "transpose",
+    "expand",
+    "getitem",
+    "detach",
+    "contiguous",
+    "to",
+    "movedim",
+    "view_as",
+    "reshape_as",
+    "expand_as",
+]
 
 
 @dataclass(frozen=True)
@@ -119,17 +138,15 @@ def _row(call: Call, counted: set[nn.Module]) -> CostRow:
 
 
 def _multiply_adds(call: Call) -> int:
-    module = call.target
+    module: Any = call.target
     if not isinstance(module, WEIGHT_LAYERS):
         return 0
     if not isinstance(module, CONVOLUTIONS):
-        return call.output.numel() * int(module.in_features)  # type: ignore[arg-type]
-    kernel = prod(module.kernel_size)
+        return call.output.numel() * int(module.in_features)
+    windows, channels = call.output, int(module.in_channels)
     if is_transposed(module):
-        moved = call.args[0].numel() * int(module.out_channels)  # type: ignore[arg-type]
-    else:
-        moved = call.output.numel() * int(module.in_channels)  # type: ignore[arg-type]
-    return moved * kernel // int(module.groups)  # type: ignore[arg-type]
+        windows, channels = call.args[0], int(module.out_channels)
+    return windows.numel() * channels * prod(module.kernel_size) // int(module.groups)
 
 
 def matching_width(

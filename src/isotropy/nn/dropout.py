@@ -46,7 +46,7 @@ class FieldDropout(TiedModule):
         self.fields = partition.count
         self.register_buffer("index", torch.from_numpy(partition.labels), persistent=False)
 
-    def partitions(self, group: Group) -> dict[str, Partition]:
+    def partitions(self, group: Group) -> dict[str, Partition]:  # noqa: ARG002
         return {}
 
     def retie(self, group: Group) -> dict[str, Refinement]:

@@ -166,7 +166,8 @@ class Decoder:
 def _group(*parts: Any) -> FiniteGroup:
     if isinstance(parts[0], FiniteGroup):
         ambient, elements, name = parts
-        return ambient.subgroup(elements, name)
+        subgroup: FiniteGroup = ambient.subgroup(elements, name)
+        return subgroup
     table, elements, name, matrices, names = parts
     group = FiniteGroup(table, elements, name, matrices)
     group.subgroup_names = {frozenset(members): known for members, known in names}

@@ -84,8 +84,7 @@ def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) 
     structure = json.loads(text)
     known = {_qualified(kind): kind for kind in classes}
     decoder = Decoder(structure["objects"], tensors)
-    model = _rebuild(structure["root"], decoder, known, {})
-    return model
+    return _rebuild(structure["root"], decoder, known, {})
 
 
 def _checksum(text: str, tensors: dict[str, Tensor]) -> str:

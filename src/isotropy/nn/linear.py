@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -37,7 +39,8 @@ class Weighted(TiedModule):
     @property
     def weight(self) -> Tensor:
         """The weight W, computed from the free parameters."""
-        return self.scheme()
+        weight: Tensor = self.scheme()
+        return weight
 
     @property
     def bias(self) -> Tensor | None:
@@ -53,14 +56,15 @@ class Weighted(TiedModule):
         return found
 
     @torch.no_grad()
-    def _fill(self, plain: nn.Module) -> nn.Module:
+    def _fill(self, plain: Any) -> nn.Module:
         """Give a plain twin my weight, bias, mode and place."""
         weight, bias = self.weight, self.bias
         plain = plain.to(weight.device, weight.dtype)
         plain.weight.copy_(weight)
         if bias is not None:
             plain.bias.copy_(bias)
-        return plain.train(self.training)
+        twin: nn.Module = plain.train(self.training)
+        return twin
 
     def extra_repr(self) -> str:
         return f"group={self.group}, bias={self.bias_scheme is not None}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -144,18 +145,26 @@ class Frame:
         return transform(x, layout, self.group, element, self.default, self.dimensions)
 
 
+def _same(x: Tensor, _: Layout | None) -> Tensor:
+    return x.clone()
+
+
+def _one_after_another(values: list[Tensor | None]) -> Callable[..., Any]:
+    remaining = iter(values)
+    return lambda *_: next(remaining)
+
+
 @torch.no_grad()
 def own_error(call: Call, frame: Frame, elements: Iterable[str]) -> float:
     """The error that a layer adds by itself: its inputs are moved, its output compared."""
-    reference = call.again(lambda t, _: t.clone())
+    reference = call.again(_same)
     worst = 0.0
     for element in elements:
         expected = frame.move(reference, call.layout, element)
         inputs = [frame.move(t, t._isotropy_layout, element) for t in call.inputs()]  # type: ignore[attr-defined]
         if expected is None or any(t is None for t in inputs):
             continue
-        moved = iter(inputs)
-        result = call.again(lambda t, _, moved=moved: next(moved))  # type: ignore[misc]
+        result = call.again(_one_after_another(inputs))
         if result.shape != expected.shape:
             return float("inf")
         worst = max(worst, relative(result - expected, reference))

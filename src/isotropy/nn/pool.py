@@ -41,7 +41,7 @@ class GroupPool(nn.Module):
                 f"GroupPool over {self.group} needs a multiple of {self.group.order} channels, "
                 f"not {x.shape[1]}"
             )
-        fields = x.unflatten(1, (-1, self.group.order))
+        fields = x.reshape(x.shape[0], -1, self.group.order, *x.shape[2:])
         return fields.mean(2) if self.mode == "mean" else fields.amax(2)
 
     def folded(self, channels: int) -> nn.Module:

@@ -197,8 +197,9 @@ def partition_distance(a: ArrayLike, b: ArrayLike) -> int:
     """How many entries must change class to turn one partition into the other (004).
 
     Args:
-        a, b: label arrays of one shape, or assignment matrices (entries × classes), whose rows'
-            largest entries name the classes. Matrices are told by their float type.
+        a: a label array, or an assignment matrix (entries × classes) whose rows' largest entries
+            name the classes. Matrices are told by their float type.
+        b: another one, of as many entries.
 
     >>> partition_distance([0, 0, 1, 1], [5, 5, 5, 2])
     1
@@ -220,6 +221,6 @@ def _as_labels(value: ArrayLike) -> NDArray[np.int64]:
         array = array.argmax(axis=1)
     if array.dtype.kind not in "iub":
         raise InputError(
-            f"labels must be integers or a float matrix, not {array.dtype} of {array.ndim} dimensions"
+            f"labels must be integers or a float matrix, not {array.dtype} of shape {array.shape}"
         )
     return np.unique(array.ravel(), return_inverse=True)[1].astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -17,7 +17,7 @@ from isotropy.nn.activation import PReLU
 from isotropy.nn.batchnorm import TrackingNorm
 from isotropy.nn.conv import _Conv
 from isotropy.nn.dropout import FieldDropout
-from isotropy.nn.linear import Linear
+from isotropy.nn.linear import Linear, Weighted
 from isotropy.nn.norm import GroupNorm, LayerNorm, Norm
 from isotropy.nn.pool import GroupPool
 from isotropy.nn.tied import TiedModule
@@ -86,9 +86,7 @@ def refuse_module(path: str, module: nn.Module) -> None:
         )
 
 
-def layer_layout(
-    tracer: Tracer, name: str, module: nn.Module, layout: Layout, x: Tensor, out: Tensor
-) -> Layout:
+def layer_layout(tracer: Tracer, name: str, module: nn.Module, layout: Layout, x: Tensor) -> Layout:
     """The layout of a layer's output; spaces are made and unified on the way."""
     if isinstance(module, CONVOLUTIONS):
         return _convolution(tracer, name, module, layout)
@@ -118,8 +116,8 @@ def _bind(space: Space, action: Action, name: str, dim: object = None) -> None:
         space.unify(known, name)
 
 
-def _convolution(tracer: Tracer, name: str, module: nn.Module, layout: Layout) -> Layout:
-    dimensions = len(module.kernel_size)  # type: ignore[arg-type]
+def _convolution(tracer: Tracer, name: str, module: Any, layout: Layout) -> Layout:
+    dimensions = len(module.kernel_size)
     grid = layout[2:]
     fitting = all(isinstance(d, (Axis, One)) for d in grid) and len(grid) == dimensions
     if not fitting or not isinstance(layout[0], Batch) or not isinstance(layout[1], Channels):
@@ -135,16 +133,16 @@ def _convolution(tracer: Tracer, name: str, module: nn.Module, layout: Layout) -
     return (layout[0], Channels(outside), *(Axis(i) for i in range(dimensions)))
 
 
-def _depthwise(inside: Space, outside: Space, module: nn.Module, name: str) -> None:
+def _depthwise(inside: Space, outside: Space, module: Any, name: str) -> None:
     """One filter (or several) for each channel: what comes out moves as what goes in."""
-    times = int(module.out_channels) // int(module.in_channels)  # type: ignore[call-overload]
+    times = module.out_channels // module.in_channels
     if times == 1:
         outside.unify(inside, name)
     elif outside.root().is_free:
         outside.root().copies = (inside, times)
 
 
-def _linear(tracer: Tracer, name: str, module: nn.Module, layout: Layout) -> Layout:
+def _linear(tracer: Tracer, name: str, module: Any, layout: Layout) -> Layout:
     last = layout[-1]
     if not isinstance(last, (Channels, Flat)):
         raise NotSupportedError(
@@ -161,7 +159,7 @@ def _linear(tracer: Tracer, name: str, module: nn.Module, layout: Layout) -> Lay
     return (*layout[:-1], Channels(outside))
 
 
-def _bind_tie(module: nn.Module, inside: Space, outside: Space, name: str) -> None:
+def _bind_tie(module: Weighted, inside: Space, outside: Space, name: str) -> None:
     tie = module.tie
     if tie is None:
         return
@@ -171,17 +169,16 @@ def _bind_tie(module: nn.Module, inside: Space, outside: Space, name: str) -> No
 
 
 def _spaces(
-    tracer: Tracer, module: nn.Module, name: str, inside: object, outside: object
+    tracer: Tracer, module: nn.Module, name: str, inside: int, outside: int
 ) -> tuple[Space, ...]:
     """The layer's own spaces, the same every time it is called."""
     if module not in tracer.spaces:
-        sizes = (int(inside), int(outside))  # type: ignore[call-overload]
-        tracer.spaces[module] = (Space(sizes[0], name), Space(sizes[1], name))
+        tracer.spaces[module] = (Space(inside, name), Space(outside, name))
     return tracer.spaces[module]
 
 
-def _layer_norm(name: str, module: nn.Module, layout: Layout, x: Tensor) -> Layout:
-    shape = tuple(module.normalized_shape if isinstance(module, nn.LayerNorm) else module.shape)  # type: ignore[arg-type]
+def _layer_norm(name: str, module: Any, layout: Layout, x: Tensor) -> Layout:
+    shape = tuple(module.normalized_shape if isinstance(module, nn.LayerNorm) else module.shape)
     tail = layout[-len(shape) :]
     whole = isinstance(tail[0], (Channels, Flat)) and all(isinstance(d, Axis) for d in tail[1:])
     if not whole or tuple(x.shape[-len(shape) :]) != shape:

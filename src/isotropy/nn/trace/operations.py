@@ -1,26 +1,26 @@
 """What operations on tensors do to the meaning of their dimensions, one rule for each kind.
 
-A rule gets the tracer, the operation's name, its arguments and its result, and returns the
-result's layout. Operations are known by name, so `x.relu_()`, `torch.relu(x)` and `F.relu(x)` are
-one.
+A rule gets an `Operation` and returns the layout of its result. Operations are known by name, so
+`x.relu_()`, `torch.relu(x)` and `F.relu(x)` are one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from torch import Tensor, nn
 
 from isotropy.errors import NotSupportedError
 from isotropy.nn.trace.layers import mark_unsigned
 from isotropy.nn.trace.shapes import combine, reshaped
-from isotropy.nn.trace.space import Axis, Batch, Channels, Flat, Layout, One, Space, describe
+from isotropy.nn.trace.space import Axis, Batch, Channels, Dim, Flat, Layout, One, Space, describe
 
 if TYPE_CHECKING:
     from isotropy.nn.trace.tracer import Tracer
 
-Rule = Callable[["Tracer", str, tuple[Any, ...], dict[str, Any], Any], Any]
+Rule = Callable[["Operation"], Any]
 
 _ODD = (
     "neg clone contiguous detach to float double half bfloat16 type cpu cuda tanh softsign "
@@ -61,25 +61,59 @@ REASONS: dict[str, str] = {
 _WEIGHTED = "conv linear batch_norm layer_norm group_norm instance_norm prelu bilinear embedding"
 
 
+@dataclass(frozen=True)
+class Operation:
+    """One operation on traced tensors: what was called, with what, and what came out."""
+
+    tracer: Tracer
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    out: Any
+
+    @property
+    def where(self) -> str:
+        """The operation and the module it ran in, for messages."""
+        return f"{self.name} in {self.tracer.where}"
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the first argument."""
+        return self.layout_of(self.args[0])
+
+    def layout_of(self, value: Any) -> Layout:
+        """The layout of an argument that must have one."""
+        layout = _layout(value)
+        if layout is None:
+            raise NotSupportedError(_refusal(self.tracer, self.name))
+        return layout
+
+    def argument(self, place: int, name: str, default: Any = None) -> Any:
+        """An argument given by place or by name."""
+        return self.args[place] if len(self.args) > place else self.kwargs.get(name, default)
+
+    def refuse(self, why: str) -> NoReturn:
+        """Refuse the operation, naming it and the reason."""
+        raise NotSupportedError(f"{self.where}: {why}")
+
+
 def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run an operation on traced tensors and give its result a layout."""
     name = getattr(func, "__name__", str(func)).strip("_")
     rule = _RULES.get(name)
-    if rule is None:
-        out = func(*args, **kwargs)
-        if _holds_tensor(out):
-            raise NotSupportedError(_refusal(tracer, name))
-        return out
-    before = (tracer.copies(args), tracer.copies(kwargs))
+    before = (tracer.copies(args), tracer.copies(kwargs)) if rule is not None else None
     out = func(*args, **kwargs)
     if not _holds_tensor(out):
         return out
-    layout = rule(tracer, name, args, kwargs, out)
+    if rule is None or before is None:
+        raise NotSupportedError(_refusal(tracer, name))
+    operation = Operation(tracer, name, args, kwargs, out)
+    layout = rule(operation)
     if isinstance(out, tuple | list):
         for piece, own in zip(out, layout, strict=False):
             piece._isotropy_layout = own
         return out
-    tracer.record(f"{name} in {tracer.where}", func, *before, out, layout)
+    tracer.record(operation.where, func, *before, out, layout)
     return out
 
 
@@ -88,7 +122,7 @@ def _refusal(tracer: Tracer, name: str) -> str:
     reason = REASONS.get(name, "no rule says what this operation does to channels and pixels")
     if weighted:
         reason = "a weight used outside a layer cannot be tied; use the torch.nn layer"
-    return f"{tracer.where}: {name} cannot be made equivariant: {reason}"
+    return f"{name} in {tracer.where} cannot be made equivariant: {reason}"
 
 
 def _holds_tensor(value: Any) -> bool:
@@ -101,215 +135,189 @@ def _layout(value: Any) -> Layout | None:
     return getattr(value, "_isotropy_layout", None)
 
 
-def _argument(
-    args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str, default: Any
-) -> Any:
-    if len(args) > place:
-        return args[place]
-    return kwargs.get(name, default)
-
-
 # -- one channel, one pixel at a time -------------------------------------------------------
 
 
-def _odd(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    return _require(tracer, name, args[0])
+def _odd(op: Operation) -> Layout:
+    return op.layout
 
 
-def _pointwise(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    if len(args) > 1 and isinstance(args[1], Tensor):
-        return _binary(tracer, name, args, kwargs, out)
-    layout = _require(tracer, name, args[0])
-    mark_unsigned(layout, f"{name} in {tracer.where}")
-    return layout
+def _pointwise(op: Operation) -> Layout:
+    if len(op.args) > 1 and isinstance(op.args[1], Tensor):
+        return _binary(op)
+    mark_unsigned(op.layout, op.where)
+    return op.layout
 
 
-def _require(tracer: Tracer, name: str, value: Any) -> Layout:
-    layout = _layout(value)
-    if layout is None:
-        raise NotSupportedError(_refusal(tracer, name))
-    return layout
+_LINEAR = ("add", "sub", "iadd", "isub", "radd", "subtract", "rsub")
+_SCALING = ("mul", "multiply", "div", "divide", "true_divide", "imul", "rmul", "truediv")
 
 
-def _binary(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    first, second = args[0], args[1]
+def _binary(op: Operation) -> Layout:
+    first, second = op.args[0], op.args[1]
     if _layout(first) is None:
         first, second = second, first
-    layout = _require(tracer, name, first)
-    where = f"{name} in {tracer.where}"
+    layout = op.layout_of(first)
     other = _layout(second)
     if other is not None:
-        if name not in ("add", "sub", "iadd", "isub", "radd", "subtract"):
-            mark_unsigned(layout, where)
-        return combine(layout, first.shape, other, second.shape, where)
+        if op.name not in _LINEAR:
+            mark_unsigned(layout, op.where)
+        return combine(layout, first.shape, other, second.shape, op.where)
     if not isinstance(second, Tensor) or second.numel() == 1:
-        if name not in ("mul", "multiply", "div", "divide", "true_divide", "imul", "rmul"):
-            mark_unsigned(layout, where)
+        if op.name not in _SCALING:
+            mark_unsigned(layout, op.where)
         return layout
     if isinstance(second, nn.Parameter):
-        raise NotSupportedError(
-            f"{where}: a parameter of shape {tuple(second.shape)} acts on single channels or "
-            "pixels; only torch.nn layers can be tied"
+        op.refuse(
+            f"a parameter of shape {tuple(second.shape)} acts on single channels or pixels; only "
+            "torch.nn layers can be tied"
         )
-    mark_unsigned(layout, where)
-    tracer.constants.append((where, second, layout[len(layout) - second.ndim :]))
-    return layout if out.ndim == len(layout) else _refuse_shape(tracer, name, layout)
-
-
-def _refuse_shape(tracer: Tracer, name: str, layout: Layout) -> Layout:
-    raise NotSupportedError(f"{tracer.where}: {name} on {describe(layout)} is not supported")
-
-
-def _along(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    layout = _require(tracer, name, args[0])
-    mark_unsigned(layout, f"{name} in {tracer.where}")
+    mark_unsigned(layout, op.where)
+    if op.out.ndim != len(layout):
+        op.refuse(f"a constant of shape {tuple(second.shape)} adds dimensions")
+    op.tracer.constants.append((op.where, second, layout[len(layout) - second.ndim :]))
     return layout
+
+
+def _along(op: Operation) -> Layout:
+    mark_unsigned(op.layout, op.where)
+    return op.layout
 
 
 # -- space ----------------------------------------------------------------------------------
 
 
-def _spatial(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Any:
-    layout = _require(tracer, name, args[0])
+def _spatial(op: Operation) -> Layout:
+    layout = op.layout
     if not all(isinstance(d, Axis | One) for d in layout[2:]):
-        return _refuse_shape(tracer, name, layout)
-    if isinstance(out, tuple):
-        raise NotSupportedError(f"{tracer.where}: {name} with return_indices is not supported")
-    if not name.startswith(("avg", "adaptive_avg", "interpolate", "upsample")):
-        mark_unsigned(layout, f"{name} in {tracer.where}")
+        op.refuse(f"needs (batch, channels, *grid), not {describe(layout)}")
+    if isinstance(op.out, tuple):
+        op.refuse("return_indices is not supported")
+    if not op.name.startswith(("avg", "adaptive_avg", "interpolate", "upsample")):
+        mark_unsigned(layout, op.where)
     return (*layout[:2], *(Axis(i) for i in range(len(layout) - 2)))
 
 
-def _pad(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    layout = _require(tracer, name, args[0])
-    widths = _argument(args, kwargs, 1, "pad", ())
+def _pad(op: Operation) -> Layout:
+    layout = op.layout
+    widths = op.argument(1, "pad", ())
     for back, (low, high) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
         dim = layout[len(layout) - 1 - back]
         if (low or high) and not isinstance(dim, Axis | One):
-            return _refuse_shape(tracer, name, layout)
+            op.refuse(f"only the grid can be padded, not {describe((dim,))}")
     return layout
 
 
 # -- shape ----------------------------------------------------------------------------------
 
 
-def _reshape(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    layout = _require(tracer, name, args[0])
-    where = f"{name} in {tracer.where}"
-    return reshaped(layout, args[0].shape, out.shape, tracer.dimensions, where)
+def _reshape(op: Operation) -> Layout:
+    return reshaped(op.layout, op.args[0].shape, op.out.shape, op.tracer.dimensions, op.where)
 
 
-def _permute(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    layout = _require(tracer, name, args[0])
-    n = len(layout)
+def _permute(op: Operation) -> Layout:
+    layout = op.layout
+    return tuple(layout[i] for i in _order(op, len(layout)))
+
+
+def _order(op: Operation, n: int) -> list[int]:
+    """Where each dimension of the result comes from."""
     order = list(range(n))
-    if name == "permute":
-        given = args[1:] if len(args) > 2 else _argument(args, kwargs, 1, "dims", ())
-        order = [int(d) % n for d in given]
-    elif name in ("movedim", "moveaxis"):
-        source, target = ([d] if isinstance(d, int) else list(d) for d in args[1:3])
-        rest = iter(i for i in range(n) if i not in [s % n for s in source])
+    if op.name == "permute":
+        given = op.args[1:] if len(op.args) > 2 else op.argument(1, "dims", ())
+        return [int(d) % n for d in given]
+    if op.name in ("movedim", "moveaxis"):
+        source, target = ([d] if isinstance(d, int) else list(d) for d in op.args[1:3])
         back = {t % n: s % n for s, t in zip(source, target, strict=True)}
-        order = [back[i] if i in back else next(rest) for i in range(n)]
-    else:
-        a, b = (int(d) % n for d in (args[1], args[2]))
-        order[a], order[b] = order[b], order[a]
-    return tuple(layout[i] for i in order)
+        rest = iter(i for i in range(n) if i not in back.values())
+        return [back[i] if i in back else next(rest) for i in range(n)]
+    a, b = int(op.argument(1, "dim0")) % n, int(op.argument(2, "dim1")) % n
+    order[a], order[b] = order[b], order[a]
+    return order
 
 
-def _expand(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    layout = _require(tracer, name, args[0])
-    if name == "expand_as":
-        other = _layout(args[1])
+def _expand(op: Operation) -> Layout:
+    layout, shape = op.layout, op.args[0].shape
+    if op.name == "expand_as":
+        other = _layout(op.args[1])
         if other is not None:
-            return combine(layout, args[0].shape, other, args[1].shape, f"{name} in {tracer.where}")
-    grown = [i for i in range(len(layout)) if out.shape[i - len(layout)] != args[0].shape[i]]
-    axes = _missing_axes(layout, tracer.dimensions)
-    if out.ndim != len(layout) or len(grown) > len(axes):
-        return _refuse_shape(tracer, name, layout)
+            return combine(layout, shape, other, op.args[1].shape, op.where)
+    grown = [i for i in range(len(layout)) if op.out.shape[i - len(layout)] != shape[i]]
+    present = {d.number for d in layout if isinstance(d, Axis)}
+    axes = [Axis(i) for i in range(op.tracer.dimensions) if i not in present]
+    if op.out.ndim != len(layout) or len(grown) > len(axes):
+        op.refuse(f"what {describe(layout)} is expanded to is not understood")
     named = dict(zip(grown, axes[len(axes) - len(grown) :], strict=True))
     return tuple(named.get(i, d) for i, d in enumerate(layout))
 
 
-def _missing_axes(layout: Layout, dimensions: int) -> list[Axis]:
-    present = {d.number for d in layout if isinstance(d, Axis)}
-    return [Axis(i) for i in range(dimensions) if i not in present]
-
-
-def _getitem(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
+def _getitem(op: Operation) -> Layout:
     """Only new dimensions of size one, and everything of the others."""
-    layout = _require(tracer, name, args[0])
-    index = args[1] if isinstance(args[1], tuple) else (args[1],)
-    if Ellipsis in index:
-        at = index.index(Ellipsis)
+    layout = op.layout
+    index = op.args[1] if isinstance(op.args[1], tuple) else (op.args[1],)
+    if any(i is Ellipsis for i in index):
+        at = next(k for k, i in enumerate(index) if i is Ellipsis)
         taken = sum(i is not None for i in index) - 1
         fill = (slice(None),) * (len(layout) - taken)
         index = (*index[:at], *fill, *index[at + 1 :])
-    if not all(i is None or i == slice(None) for i in index):
-        raise NotSupportedError(
-            f"{tracer.where}: indexing takes out some of {describe(layout)}; only whole dimensions "
-            "keep their meaning (use chunk or split for channels)"
+    if not all(i is None or (isinstance(i, slice) and i == slice(None)) for i in index):
+        op.refuse(
+            f"indexing takes out some of {describe(layout)}; only whole dimensions keep their "
+            "meaning (use chunk or split for channels)"
         )
     dims = iter(layout)
     head = [One() if i is None else next(dims) for i in index]
     return (*head, *dims)
 
 
-def _cat(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Layout:
-    tensors = list(args[0] if args else kwargs["tensors"])
-    where = f"{name} in {tracer.where}"
-    layouts = [_require(tracer, name, t) for t in tensors]
+def _cat(op: Operation) -> Layout:
+    tensors = list(op.args[0] if op.args else op.kwargs["tensors"])
+    layouts = [op.layout_of(t) for t in tensors]
     first = layouts[0]
-    dim = int(_argument(args, kwargs, 1, "dim", 0)) % len(first)
+    dim = int(op.argument(1, "dim", 0)) % len(first)
     pieces = [layout[dim] for layout in layouts]
     if not all(isinstance(p, Channels) for p in pieces):
-        raise NotSupportedError(
-            f"{where}: concatenates along {describe((first[dim],))}; only channels can be"
-        )
-    joined = Space(int(out.shape[dim]), where)
+        op.refuse(f"concatenates along {describe((first[dim],))}; only channels can be")
+    joined = Space(int(op.out.shape[dim]), op.where)
     joined.parts = [p.space for p in pieces if isinstance(p, Channels)]
     return (*first[:dim], Channels(joined), *first[dim + 1 :])
 
 
-def _split(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> list[Layout]:
-    layout = _require(tracer, name, args[0])
-    dim = int(_argument(args, kwargs, 2, "dim", 0)) % len(layout)
+def _split(op: Operation) -> list[Layout]:
+    layout = op.layout
+    dim = int(op.argument(2, "dim", 0)) % len(layout)
     whole = layout[dim]
-    where = f"{name} in {tracer.where}"
     if not isinstance(whole, Channels):
-        raise NotSupportedError(f"{where}: only channels can be split, not {describe(layout)}")
-    sizes = [int(piece.shape[dim]) for piece in out]
+        op.refuse(f"only channels can be split, not {describe((whole,))} of {describe(layout)}")
+    sizes = [int(piece.shape[dim]) for piece in op.out]
     root = whole.space.root()
     if root.is_free:
-        root.parts = [Space(size, where) for size in sizes]
+        root.parts = [Space(size, op.where) for size in sizes]
     if root.parts is None or [p.size for p in root.parts] != sizes:
-        raise NotSupportedError(f"{where}: the channels are already divided in another way")
+        op.refuse("the channels are already divided in another way")
     return [(*layout[:dim], Channels(part), *layout[dim + 1 :]) for part in root.parts]
 
 
 # -- reductions -----------------------------------------------------------------------------
 
 
-def _reduce(tracer: Tracer, name: str, args: Any, kwargs: Any, out: Any) -> Any:
-    layout = _require(tracer, name, args[0])
-    if len(args) > 1 and isinstance(args[1], Tensor):
-        return _binary(tracer, name, args, kwargs, out)
-    where = f"{name} in {tracer.where}"
-    mark_unsigned(layout, where)
-    place = 2 if name == "norm" else 1
-    given = _argument(args, kwargs, place, "dim", kwargs.get("axis"))
+def _reduce(op: Operation) -> Layout | list[Layout]:
+    if len(op.args) > 1 and isinstance(op.args[1], Tensor):
+        return _binary(op)
+    layout = op.layout
+    mark_unsigned(layout, op.where)
+    given = op.argument(2 if op.name == "norm" else 1, "dim", op.kwargs.get("axis"))
     given = range(len(layout)) if given is None else given
     gone = {int(d) % len(layout) for d in ([given] if isinstance(given, int) else given)}
     if any(isinstance(layout[d], Batch) for d in gone):
-        raise NotSupportedError(f"{where}: mixes the samples of a batch")
-    value = out[0] if isinstance(out, tuple) else out
-    keep = value.ndim == len(layout)
-    reduced = _reduced(layout, gone, keep, where)
-    return [reduced, reduced] if isinstance(out, tuple) else reduced
+        op.refuse("mixes the samples of a batch")
+    value = op.out[0] if isinstance(op.out, tuple) else op.out
+    reduced = _reduced(layout, gone, value.ndim == len(layout), op.where)
+    return [reduced, reduced] if isinstance(op.out, tuple) else reduced
 
 
 def _reduced(layout: Layout, gone: set[int], keep: bool, where: str) -> Layout:
-    result = []
+    result: list[Dim] = []
     for i, dim in enumerate(layout):
         if i not in gone:
             result.append(dim)
@@ -318,7 +326,7 @@ def _reduced(layout: Layout, gone: set[int], keep: bool, where: str) -> Layout:
     return tuple(result)
 
 
-def _one_left(dim: Any, where: str) -> Any:
+def _one_left(dim: Dim, where: str) -> Dim:
     """What a reduced dimension stands for if it is kept: channels become one invariant channel."""
     if isinstance(dim, Channels | Flat):
         return Channels(Space(1, where))

@@ -96,12 +96,16 @@ def _reshape_block(
         return [first]
     if len(targets) == 1 and isinstance(first, Channels) and _whole_grid(dims[1:]):
         return [Flat(first.space, tuple(sizes[1:]))]
-    if len(dims) == 1 and isinstance(first, Flat):
-        if targets == [first.space.size, *first.shape]:
-            return [Channels(first.space), *(Axis(i) for i in range(len(first.shape)))]
-    if len(dims) == 1 and isinstance(first, Channels) and len(targets) == 1 + dimensions:
-        if not any(isinstance(d, Axis) for d in layout):
-            return _as_grid(first.space, targets, where)
+    if len(dims) == 1 and isinstance(first, Flat) and targets == [first.space.size, *first.shape]:
+        return [Channels(first.space), *(Axis(i) for i in range(len(first.shape)))]
+    gridless = not any(isinstance(d, Axis) for d in layout)
+    if (
+        len(dims) == 1
+        and isinstance(first, Channels)
+        and gridless
+        and len(targets) == dimensions + 1
+    ):
+        return _as_grid(first.space, targets, where)
     raise NotSupportedError(
         f"{where}: turns {describe(tuple(dims))} of sizes {sizes} into sizes {targets}, after "
         "which channels and pixels cannot be told apart"

@@ -122,9 +122,7 @@ class Tracer(TorchFunctionMode):
 
     # -- operations -------------------------------------------------------------------------
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         from isotropy.nn.trace.operations import follow
 
         kwargs = kwargs or {}
@@ -167,26 +165,23 @@ class Tracer(TorchFunctionMode):
 
         handles = []
         saved: list[tuple[Any, Any]] = []
+
+        def before(module: nn.Module, args: Any, kwargs: Any) -> None:
+            self._path.append(paths[module])
+            if is_atomic(module):
+                saved.append((self.copies(args), self.copies(kwargs)))
+                self._silent += 1
+
+        def after(module: nn.Module, *call: Any) -> None:
+            if is_atomic(module):
+                self._silent -= 1
+                self._layer(module, *saved.pop(), call[-1])
+            self._path.pop()
+
+        paths: dict[nn.Module, str] = {}
         for path, module in self.model.named_modules():
             refuse_module(path or "the model", module)
-            atomic = is_atomic(module)
-
-            def before(
-                m: nn.Module, args: Any, kwargs: Any, path: str = path, atomic: bool = atomic
-            ) -> None:
-                self._path.append(path)
-                if atomic:
-                    saved.append((self.copies(args), self.copies(kwargs)))
-                self._silent += atomic
-
-            def after(
-                m: nn.Module, args: Any, kwargs: Any, output: Any, atomic: bool = atomic
-            ) -> None:
-                self._silent -= atomic
-                if atomic:
-                    self._layer(m, *saved.pop(), output)
-                self._path.pop()
-
+            paths[module] = path
             handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
             handles.append(module.register_forward_hook(after, with_kwargs=True))
         try:
@@ -203,7 +198,7 @@ class Tracer(TorchFunctionMode):
         name = self.where
         if len(args) != 1 or kwargs or not isinstance(output, Tensor):
             raise NotSupportedError(f"{name}: call layers with one tensor and nothing else")
-        layout = layer_layout(self, name, module, layout_of(args[0]) or (), args[0], output)
+        layout = layer_layout(self, name, module, layout_of(args[0]) or (), args[0])
         self.record(name, module, args, kwargs, output, layout)
 
 
