@@ -1,0 +1,80 @@
+"""Run benchmarks and print them beside their targets; `--out FILE` also keeps them as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import platform
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy
+import torch
+
+from benchmarks.timing import Timing
+
+HERE = Path(__file__).parent
+# targets in seconds, where a ratio says nothing
+ABSOLUTE = {"orbits", "build", "import"}
+
+
+def names() -> list[str]:
+    """All cases: the files bench_*.py."""
+    return sorted(p.stem.removeprefix("bench_") for p in HERE.glob("bench_*.py"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
+    parser.add_argument("--out", type=Path, help="keep the figures in this JSON file")
+    chosen = parser.parse_args()
+    unknown = [n for n in chosen.names if n not in names()]
+    if unknown:
+        parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(names())}")
+    results = {}
+    for name in chosen.names or names():
+        case = importlib.import_module(f"benchmarks.bench_{name}")
+        print(f"\n{name}: {case.__doc__.splitlines()[0]}", flush=True)
+        timings = case.run()
+        for timing in timings:
+            print(line(name, timing, timings[0], case.TARGETS), flush=True)
+        results[name] = {"targets": case.TARGETS, "timings": [asdict(t) for t in timings]}
+    if chosen.out is not None:
+        chosen.out.parent.mkdir(parents=True, exist_ok=True)
+        chosen.out.write_text(json.dumps({**about(), "results": results}, indent=1) + "\n")
+
+
+def line(case: str, timing: Timing, first: Timing, targets: dict[str, float]) -> str:
+    """One row of the printed table."""
+    row = f"  {timing.name:<26} {timing.seconds * 1000:>9.1f} ms"
+    row += f"  × {timing.ratio:.3f} ({timing.low:.3f} to {timing.high:.3f})"
+    if timing.name not in targets:
+        return row
+    limit = targets[timing.name]
+    if case not in ABSOLUTE:
+        return row + f"  target ≤ {limit}: {verdict(timing.ratio <= limit)}"
+    value = timing.seconds - (first.seconds if case == "import" else 0.0)
+    return row + f"  target ≤ {limit * 1000:.0f} ms: {verdict(value <= limit)}"
+
+
+def verdict(holds: bool) -> str:
+    return "holds" if holds else "MISSED"
+
+
+def about() -> dict[str, object]:
+    """What the figures depend on."""
+    return {
+        "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
+        "date": time.strftime("%Y-%m-%d"),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+    }
+
+
+if __name__ == "__main__":
+    main()
