@@ -71,12 +71,27 @@ def _permutation(values: ArrayLike, size: int) -> IntArray:
 
 
 def _components(generators: Sequence[IntArray], size: int) -> Labels:
-    if not generators:
-        return np.arange(size, dtype=np.int32)
-    columns = np.empty((size, len(generators)), dtype=np.int32)
-    for g, images in enumerate(generators):
-        columns[:, g] = images
-    return _connected(columns.ravel(), np.arange(size + 1, dtype=np.int32) * len(generators), size)
+    """By closing under one generator after another; by a graph where that does not settle it."""
+    small = [g.astype(np.int32) for g in generators]
+    labels: Labels | None = np.arange(size, dtype=np.int32)
+    for g in small:
+        labels = None if labels is None else _least_along_cycles(labels, g)
+    if labels is not None and all(np.array_equal(labels.take(g), labels) for g in small):
+        return first_appearance(labels)
+    columns = np.stack(small, axis=1).ravel()
+    starts = np.arange(size + 1, dtype=np.int32) * len(small)
+    return _connected(columns, starts, size)
+
+
+def _least_along_cycles(labels: Labels, generator: NDArray[np.int32]) -> Labels | None:
+    """The least label on every cycle, by doubling; None for cycles longer than 128."""
+    power = generator
+    for _ in range(8):
+        least = np.minimum(labels, labels.take(power))
+        if np.array_equal(least, labels):
+            return labels
+        labels, power = least, power.take(power)
+    return None
 
 
 def _connected(columns: NDArray[np.int32], starts: NDArray[np.int32], size: int) -> Labels:
@@ -84,8 +99,8 @@ def _connected(columns: NDArray[np.int32], starts: NDArray[np.int32], size: int)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    ones = np.ones(columns.size)  # the type scipy works in: any other is copied into it
-    graph = csr_array((ones, columns, starts), shape=(size, size), copy=False)
+    # explicit zeros are edges too; float64 is what scipy works in, any other type is copied
+    graph = csr_array((np.zeros(columns.size), columns, starts), shape=(size, size), copy=False)
     _, labels = connected_components(graph, directed=True, connection="weak")
     return first_appearance(labels)
 
