@@ -144,9 +144,9 @@ class FiniteGroup:
 
     # -- subgroups --------------------------------------------------------------------------
 
-    def _closure(self, members: Iterable[int]) -> NDArray[np.bool_]:
+    def _closure(self, members: Sequence[int] | IntArray) -> NDArray[np.bool_]:
         """Mask of the subgroup that these elements generate."""
-        generators = np.unique(np.fromiter(members, dtype=np.int64))
+        generators = np.unique(np.asarray(members, dtype=np.int64))
         mask = np.zeros(self.order, dtype=bool)
         mask[0] = True
         frontier = np.array([0])

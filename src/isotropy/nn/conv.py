@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import ClassVar, TypeVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -17,6 +17,7 @@ from isotropy.nn.tied import reset_like_torch
 from isotropy.schemes import Scheme, Tie
 
 Sizes = int | tuple[int, ...]
+ConvType = TypeVar("ConvType", bound="_Conv")
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
@@ -62,7 +63,7 @@ class _Conv(Weighted):
 
     @classmethod
     def tied(
-        cls,
+        cls: type[ConvType],
         out: Action,
         inp: Action,
         kernel_size: Sizes,
@@ -72,7 +73,7 @@ class _Conv(Weighted):
         group: Group | None = None,
         orthonormal: bool = False,
         **settings: object,
-    ) -> Self:
+    ) -> ConvType:
         """A convolution that commutes with a group's actions on channels and space.
 
         Args:
@@ -103,7 +104,7 @@ class _Conv(Weighted):
             fan_in *= size
         reset_like_torch(self.scheme, self.bias_scheme, fan_in)
 
-    def forward(self, x: Float[Tensor, "*batch inp"]) -> Float[Tensor, "*batch out"]:
+    def forward(self, x: Float[Tensor, "batch inp *grid"]) -> Float[Tensor, "batch out *grown"]:
         padding = self.padding
         if self.padding_mode != "zeros":
             x = F.pad(x, self._margins(), mode=self.padding_mode)
@@ -218,7 +219,7 @@ class _ConvTranspose(_Conv):
     def _is_transposed(cls) -> bool:
         return True
 
-    def forward(self, x: Float[Tensor, "*batch inp"]) -> Float[Tensor, "*batch out"]:
+    def forward(self, x: Float[Tensor, "batch inp *grid"]) -> Float[Tensor, "batch out *grown"]:
         return type(self).convolve(
             x,
             self.scheme(),

@@ -92,7 +92,7 @@ class Cost:
         return "\n".join([head, *lines, total])
 
 
-def _short(value: float) -> str:
+def _short(value: int | float) -> str:
     for unit in ("", "k", "M", "G"):
         if value < 1000:
             return f"{value:.0f}{unit}" if value >= 100 or not unit else f"{value:.1f}{unit}"
@@ -191,7 +191,7 @@ def matching_width(
     target = measure(factory(width), False)
     step = own.order
 
-    def off(times: int) -> float:
+    def off(times: int) -> int:
         return abs(measure(factory(times * step), True) - target)
 
     high = 1
@@ -209,11 +209,11 @@ def matching_width(
 
 def _measures(
     match: str, group: FiniteGroup, example: Tensor, output: Output
-) -> Callable[[nn.Module, bool], float]:
+) -> Callable[[nn.Module, bool], int]:
     if match not in ("parameters", "multiply_adds"):
         raise InputError(f'match must be "parameters" or "multiply_adds", not {match!r}')
 
-    def measure(model: nn.Module, tie: bool) -> float:
+    def measure(model: nn.Module, tie: bool) -> int:
         with torch.random.fork_rng(devices=[]):
             if tie and match == "parameters":
                 model = equivariant(model, group, example, output, check=False)
