@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -142,9 +143,8 @@ def randomise(model: nn.Module) -> None:
         if isinstance(module, Weighted):
             for scheme in (module.scheme, module.bias_scheme):
                 if isinstance(scheme, OrbitScheme):
-                    rows = max(scheme.shape[0], 1)
-                    entries = max(scheme.index.numel() // rows, 1)
-                    scheme.reset((2 / entries) ** 0.5)
+                    per_output = max(prod(scheme.shape[1:]), 1)
+                    scheme.reset((2 / per_output) ** 0.5)
         elif isinstance(module, TrackingNorm) and module.running_mean is not None:
             module.running_mean.normal_(0, 0.3)
             assert module.running_var is not None

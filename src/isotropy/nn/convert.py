@@ -217,8 +217,8 @@ def _give_channels(
     if recipe.weights != "lift":
         scheme.project_(flat.view(scheme.shape))
     else:
-        classes = scheme.index[torch.from_numpy(recipe.fields.embed(dim)).to(scheme.index.device)]
-        scheme.psi[classes.long()] = flat.to(scheme.psi)
+        classes = scheme.partition.labels.ravel()[recipe.fields.embed(dim)]
+        scheme.psi[torch.from_numpy(classes).long()] = flat.to(scheme.psi)
     scheme.psi.requires_grad_(value.requires_grad)
 
 
