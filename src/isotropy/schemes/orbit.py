@@ -10,8 +10,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from isotropy.errors import InputError
+from isotropy.groups.orbits import Labels
 from isotropy.schemes.base import Scheme
 from isotropy.schemes.partition import Partition, Refinement, refinement
+from isotropy.schemes.spread import spread
 
 
 class OrbitScheme(Scheme):
@@ -34,6 +36,7 @@ class OrbitScheme(Scheme):
     """
 
     index: Int[Tensor, " block"]
+    members: Int[Tensor, "size orbits"] | None
     sign: Float[Tensor, " block"] | None
     scale: Float[Tensor, " free"] | None
 
@@ -52,6 +55,7 @@ class OrbitScheme(Scheme):
             signs = torch.from_numpy(block.astype(np.float32))
         # derived from the group, so not part of the state
         self.register_buffer("index", torch.from_numpy(np.maximum(labels, 0)), persistent=False)
+        self.register_buffer("members", _members(labels), persistent=False)
         self.register_buffer("sign", signs, persistent=False)
         scale = torch.from_numpy(partition.sizes**-0.5).float() if orthonormal else None
         self.register_buffer("scale", scale, persistent=False)
@@ -60,7 +64,7 @@ class OrbitScheme(Scheme):
         if self.psi.numel() == 0:
             return self.psi.new_zeros(self.shape)
         psi = self.psi if self.scale is None else self.psi * self.scale
-        weight = psi.view(self.blocks, -1).index_select(1, self.index)
+        weight = spread(psi.view(self.blocks, -1), self.index, self.members)
         if self.sign is not None:
             weight = weight * self.sign
         return weight.view(self.shape)
@@ -166,6 +170,15 @@ def _repeats(partition: Partition) -> int:
         if np.array_equal(pattern, expected) and same_signs:
             return blocks
     return 1
+
+
+def _members(labels: Labels) -> Int[Tensor, "size orbits"] | None:
+    """The entries of every orbit, if all orbits have one size and nothing is forced to zero."""
+    sizes = np.bincount(np.maximum(labels, 0))
+    if labels.size == 0 or labels.min() < 0 or (sizes != sizes[0]).any():
+        return None
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    return torch.from_numpy(np.ascontiguousarray(order.reshape(sizes.size, -1).T))
 
 
 def inherit(values: Float[Tensor, " coarse"], how: Refinement) -> Float[Tensor, " fine"]:
