@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy
 import torch
 
+from benchmarks.page import page, verdict
 from benchmarks.timing import Timing
 
 HERE = Path(__file__).parent
-# targets in seconds, where a ratio says nothing
-ABSOLUTE = {"orbits", "build", "import"}
+SPEED = HERE.parent / "docs" / "speed.md"
 
 
 def names() -> list[str]:
@@ -30,7 +30,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     parser.add_argument("--out", type=Path, help="keep the figures in this JSON file")
+    parser.add_argument("--table", type=Path, help="write docs/speed.md from this JSON, and stop")
     chosen = parser.parse_args()
+    if chosen.table is not None:
+        SPEED.write_text(page(json.loads(chosen.table.read_text())))
+        return
     unknown = [n for n in chosen.names if n not in names()]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(names())}")
@@ -41,7 +45,11 @@ def main() -> None:
         timings = case.run()
         for timing in timings:
             print(line(name, timing, timings[0], case.TARGETS), flush=True)
-        results[name] = {"targets": case.TARGETS, "timings": [asdict(t) for t in timings]}
+        results[name] = {
+            "claim": case.__doc__,
+            "targets": case.TARGETS,
+            "timings": [asdict(t) for t in timings],
+        }
     if chosen.out is not None:
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
         chosen.out.write_text(json.dumps({**about(), "results": results}, indent=1) + "\n")
@@ -51,17 +59,7 @@ def line(case: str, timing: Timing, first: Timing, targets: dict[str, float]) ->
     """One row of the printed table."""
     row = f"  {timing.name:<26} {timing.seconds * 1000:>9.1f} ms"
     row += f"  × {timing.ratio:.3f} ({timing.low:.3f} to {timing.high:.3f})"
-    if timing.name not in targets:
-        return row
-    limit = targets[timing.name]
-    if case not in ABSOLUTE:
-        return row + f"  target ≤ {limit}: {verdict(timing.ratio <= limit)}"
-    value = timing.seconds - (first.seconds if case == "import" else 0.0)
-    return row + f"  target ≤ {limit * 1000:.0f} ms: {verdict(value <= limit)}"
-
-
-def verdict(holds: bool) -> str:
-    return "holds" if holds else "MISSED"
+    return f"{row}  {verdict(case, asdict(timing), asdict(first), targets)}".rstrip()
 
 
 def about() -> dict[str, object]:

@@ -41,9 +41,25 @@ class Action:
     """
 
     def __init__(self, group: Group, moves: Mapping[str, Signed], size: int) -> None:
+        missing = [g for g in group.generators if g not in moves]
+        if missing:
+            raise InputError(f"moves lack the generator {missing[0]!r} of {group.name}")
         self.group = group
         self.moves = {g: moves[g] for g in group.generators}
         self.size = size
+        for g, p in self.moves.items():
+            if p.size != size:
+                raise InputError(f"the move of {g!r} is of {p.size} coordinates, not {size}")
+        if isinstance(group, FiniteGroup):
+            _check_relations(group, self.moves, self._elements, "coordinates")
+
+    @classmethod
+    def known(cls, group: Group, moves: Mapping[str, Signed], size: int) -> Action:
+        """An action that is one by construction, without the check of all products."""
+        action = cls.__new__(cls)
+        action.group, action.size = group, size
+        action.moves = {g: moves[g] for g in group.generators}
+        return action
 
     # -- elements ---------------------------------------------------------------------------
 
@@ -83,6 +99,8 @@ class Action:
         """The tensor with its dimension `dim` moved by an element."""
         import torch
 
+        if x.shape[dim] != self.size:
+            raise InputError(f"the action moves {self.size} coordinates, not {x.shape[dim]}")
         back = self.of(element).inverse()
         moved = x.index_select(dim, torch.as_tensor(back.target, device=x.device))
         if not back.flips.any():
@@ -111,7 +129,7 @@ class Action:
             return self
         if not subgroup.is_subgroup_of(self.group):  # type: ignore[arg-type]
             raise InputError(f"{subgroup.name} is not a subgroup of {self.group.name}")
-        return Action(subgroup, {g: self.of(g) for g in subgroup.generators}, self.size)
+        return Action.known(subgroup, {g: self.of(g) for g in subgroup.generators}, self.size)
 
     def __add__(self, other: Action) -> Action:
         """Both side by side."""
@@ -119,8 +137,9 @@ class Action:
 
     def __mul__(self, other: Action) -> Action:
         """On pairs (i, j), numbered i · other.size + j."""
+        _require_one_group([self, other])
         moves = {g: p.tensor_product(other.moves[g]) for g, p in self.moves.items()}
-        return Action(self.group, moves, self.size * other.size)
+        return Action.known(self.group, moves, self.size * other.size)
 
     # -- orbits -----------------------------------------------------------------------------
 
@@ -131,6 +150,7 @@ class Action:
 
 def orbits_of_pairs(first: Action, second: Action) -> PairOrbits:
     """Orbits of pairs of coordinates of two actions of one group; labels (first, second)."""
+    _require_one_group([first, second])
     generators = tuple(first.group.generators)
     return pair_orbits(
         [first.moves[g] for g in generators],
@@ -141,20 +161,28 @@ def orbits_of_pairs(first: Action, second: Action) -> PairOrbits:
 
 def side_by_side(actions: Sequence[Action]) -> Action:
     """The direct sum: the coordinates of the first action, then of the second, ..."""
+    _require_one_group(actions)
     group = actions[0].group
     moves = {g: direct_sum([a.moves[g] for a in actions]) for g in group.generators}
-    return Action(group, moves, sum(a.size for a in actions))
+    return Action.known(group, moves, sum(a.size for a in actions))
+
+
+def _require_one_group(actions: Sequence[Action]) -> None:
+    group = actions[0].group
+    for action in actions[1:]:
+        if action.group is not group and action.group != group:
+            raise InputError(f"actions of {group.name} and of {action.group.name} do not combine")
 
 
 def trivial(group: Group, size: int) -> Action:
     """Every element leaves every coordinate alone."""
-    return Action(group, {g: Signed.identity(size) for g in group.generators}, size)
+    return Action.known(group, {g: Signed.identity(size) for g in group.generators}, size)
 
 
 def regular(group: FiniteGroup, fields: int = 1) -> Action:
     """Copies of the group itself: coordinate c · |G| + g goes to c · |G| + hg under h."""
     moves = {h: Signed(group.table[group.index(h)]) for h in group.generators}
-    return trivial(group, fields) * Action(group, moves, group.order)
+    return trivial(group, fields) * Action.known(group, moves, group.order)
 
 
 def quotient(group: FiniteGroup, subgroup: FiniteGroup, fields: int = 1) -> Action:
@@ -167,12 +195,12 @@ def quotient(group: FiniteGroup, subgroup: FiniteGroup, fields: int = 1) -> Acti
     labels = group.coset_labels(subgroup)
     first = np.array([group.index(name) for name in group.representatives(subgroup)])
     moves = {h: Signed(labels[group.table[group.index(h), first]]) for h in group.generators}
-    return trivial(group, fields) * Action(group, moves, first.size)
+    return trivial(group, fields) * Action.known(group, moves, first.size)
 
 
 def natural(group: PermutationGroup, copies: int = 1) -> Action:
     """Copies of the points that a permutation group is given on."""
-    return trivial(group, copies) * Action(group, group.natural, group.size)
+    return trivial(group, copies) * Action.known(group, group.natural, group.size)
 
 
 def vectors(group: FiniteGroup) -> Action:
@@ -181,7 +209,7 @@ def vectors(group: FiniteGroup) -> Action:
         raise InputError(f"{group.name} has no matrices: it does not say how it acts on space")
     matrices = group.matrices
     moves = {g: Signed.read(matrices[group.index(g)]) for g in group.generators}
-    return Action(group, moves, matrices.shape[-1])
+    return Action.known(group, moves, matrices.shape[-1])
 
 
 Given = Mapping[str, Signed | ArrayLike]
@@ -215,7 +243,7 @@ def permuting(group: Group, given: Given, what: str = "labels", size: int | None
         group.index(element)
     elements = _complete(group, moves, n)
     _check_relations(group, moves, elements, what)
-    return Action(group, {g: elements[group.index(g)] for g in group.generators}, n)
+    return Action.known(group, {g: elements[group.index(g)] for g in group.generators}, n)
 
 
 def _on_generators(
@@ -225,7 +253,7 @@ def _on_generators(
     if unknown:
         raise InputError(f"{group.name} has no generator {unknown.pop()!r} to permute {what} by")
     still = Signed.identity(size)
-    return Action(group, {g: moves.get(g, still) for g in group.generators}, size)
+    return Action.known(group, {g: moves.get(g, still) for g in group.generators}, size)
 
 
 def _complete(group: FiniteGroup, moves: dict[str, Signed], size: int) -> list[Signed]:

@@ -109,6 +109,8 @@ def _permutation_names(points: IntArray, arrays: Mapping[str | int, IntArray]) -
     names = []
     for i, row in enumerate(points):
         spelled = "(" + " ".join(map(str, row)) + ")" if row.size <= 12 else f"g{i}"
+        while spelled in given.values():
+            spelled += "'"
         names.append("e" if i == 0 else given.get(row.tobytes(), spelled))
     return tuple(names)
 
@@ -142,7 +144,8 @@ def semidirect_product(
     """
     images = np.array([_images(normal, alpha, name) for name in acting.elements])
     for name, image in zip(acting.elements, images, strict=True):
-        if not np.array_equal(image[normal.table], normal.table[np.ix_(image, image)]):
+        onto = np.array_equal(np.sort(image), np.arange(normal.order))
+        if not onto or not np.array_equal(image[normal.table], normal.table[np.ix_(image, image)]):
             raise InputError(f"alpha[{name!r}] is no automorphism of {normal.name}")
     composed = images[:, images]
     if not np.array_equal(composed, images[acting.table]):

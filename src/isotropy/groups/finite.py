@@ -47,7 +47,10 @@ class FiniteGroup:
         self.name = name or f"group of order {self.order}"
         self.matrices: IntArray | None = None
         if matrices is not None:
-            self.matrices = _read_only(np.array(matrices, dtype=np.int64))
+            given = np.array(matrices)
+            self.matrices = _read_only(given.astype(np.int64))
+            if not np.array_equal(self.matrices, given):
+                raise InputError("matrices must be whole numbers")
         self.ambient: FiniteGroup = self
         self.subgroup_names: Mapping[frozenset[str], str] = {}
         self._check()
@@ -229,9 +232,9 @@ class FiniteGroup:
         mask[self.table[self.table[g, members], self.inverse(g)]] = True
         return self._cut(mask)
 
-    def is_subgroup_of(self, other: FiniteGroup) -> bool:
+    def is_subgroup_of(self, other: object) -> bool:
         """Whether all my elements are elements of the other group, by name and product."""
-        if any(name not in other for name in self.elements):
+        if not isinstance(other, FiniteGroup) or any(name not in other for name in self.elements):
             return False
         members = np.array([other.index(name) for name in self.elements])
         return np.array_equal(other.table[np.ix_(members, members)], members[self.table])
@@ -341,6 +344,9 @@ class FiniteGroup:
         d = matrices.shape[-1]
         if matrices.shape != (self.order, d, d):
             raise InputError(f"matrices must be ({self.order}, d, d), not {matrices.shape}")
+        entries = np.abs(matrices)
+        if (entries.sum(axis=1) != 1).any() or (entries.sum(axis=2) != 1).any():
+            raise InputError("matrices must have one ±1 in every row and column, and 0 elsewhere")
         products = np.einsum("aij,bjk->abik", matrices, matrices)
         if not np.array_equal(products, matrices[self.table]):
             raise InputError("matrices do not multiply as the group's elements do")

@@ -31,7 +31,7 @@ def grid(group: Group, shape: tuple[int, ...]) -> Action:
             "do); give an action, or choose among the subgroups of D4, O and Oh"
         )
     moves = {g: _points(group, g, shape) for g in group.generators}
-    return Action(group, moves, int(np.prod(shape)))
+    return Action.known(group, moves, int(np.prod(shape)))
 
 
 def axis_matrix(group: FiniteGroup, element: str, dimensions: int) -> IntArray:

@@ -148,6 +148,8 @@ def pair_orbits(
         the first of its orbit; and how many orbits there are.
     """
     n, m = size
+    if len(first) != len(second):
+        raise InputError(f"{len(first)} generators for one axis and {len(second)} for the other")
     signed = any(g.sign is not None for g in (*first, *second))
     labels = np.empty((n, m), dtype=np.int32)
     signs = np.empty((n, m), dtype=np.int8) if signed else None
@@ -257,7 +259,7 @@ def _join(classes: Labels, edges: NDArray[np.int32], m: int, signed: bool) -> La
     """Coarser classes, in which the two ends of every edge (and their negatives) are one."""
     if edges.shape[1] == 0:
         return classes
-    count = int(classes.max()) + 1
+    count = int(classes.max(initial=-1)) + 1
     if signed:
         negative = np.empty(count, dtype=np.int32)
         negative[classes] = np.roll(classes, m)
@@ -276,14 +278,14 @@ def connected(start: NDArray[np.integer], end: NDArray[np.integer], size: int) -
 def _read_off(classes: Labels, back: NDArray[np.int32], m: int, signed: bool) -> PairOrbits:
     if not signed:
         numbered = first_appearance(classes)
-        return PairOrbits(numbered[back], None, int(numbered.max()) + 1)
+        return PairOrbits(numbered[back], None, int(numbered.max(initial=-1)) + 1)
     positive, negative = classes[:m], classes[m:]
     zero = positive == negative
     orbit = np.where(zero, -1, np.minimum(positive, negative))
     numbered = first_appearance(orbit)
-    count = int(numbered.max()) + 1
+    count = int(numbered.max(initial=-1)) + 1
     # the first point of an orbit in row 0 carries +1
-    leader = np.full(count, -1, dtype=np.int32)
+    leader = np.full(count + 1, -1, dtype=np.int32)  # the last slot is for the zeros
     kept = np.flatnonzero(~zero)[::-1]
     leader[numbered[kept]] = positive[kept]
     sign = np.where(zero, 0, np.where(positive == leader[numbered], 1, -1)).astype(np.int8)

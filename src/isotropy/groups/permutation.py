@@ -52,7 +52,8 @@ class PermutationGroup:
         chosen = list(generators)
         unknown = [g for g in chosen if g not in self.natural]
         if unknown:
-            raise InputError(f"{self.name} has no generator {unknown[0]!r}; it has {self}")
+            known = ", ".join(self.generators)
+            raise InputError(f"{self.name} has no generator {unknown[0]!r}; it has {known}")
         return PermutationGroup({g: self.natural[g] for g in chosen}, name)
 
     def is_subgroup_of(self, other: object) -> bool:
@@ -74,4 +75,4 @@ class PermutationGroup:
         return self.is_subgroup_of(other) and other.is_subgroup_of(self)
 
     def __hash__(self) -> int:
-        return hash((self.generators, self.size))
+        return hash((frozenset(self.generators), self.size))

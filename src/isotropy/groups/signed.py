@@ -35,7 +35,10 @@ class Signed:
         """From a list of images, or a matrix with one ±1 in every row and column."""
         if isinstance(value, Signed):
             return value
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise InputError(f"{what} must be a list of images or a square matrix") from None
         if array.ndim == 2:
             return cls._from_matrix(array, what)
         if array.ndim != 1 or not np.array_equal(np.sort(array), np.arange(array.size)):

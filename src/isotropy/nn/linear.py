@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group
@@ -126,7 +125,7 @@ class Linear(Weighted):
         reset_like_torch(self.scheme, self.bias_scheme, self.in_features)
 
     def forward(self, x: Float[Tensor, "*batch inp"]) -> Float[Tensor, "*batch out"]:
-        return F.linear(x, self.scheme(), self.bias)
+        return self.scheme.apply_to(x, self.bias)
 
     def folded(self) -> nn.Module:
         has_bias = self.bias_scheme is not None

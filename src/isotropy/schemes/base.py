@@ -6,13 +6,13 @@ from abc import abstractmethod
 
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 
 class Scheme(nn.Module):
     """A weight W of fixed shape, computed from the free parameters of this module.
 
-    Layers call the scheme for W and know nothing else of it. A scheme that should never build W
-    may define ``apply_to(x)`` for layers that ask for it; ``basis()`` is the slow, obvious form
+    Layers call the scheme for W and know nothing else of it. ``basis()`` is the slow, obvious form
     that tests hold everything against.
     """
 
@@ -25,6 +25,12 @@ class Scheme(nn.Module):
     @abstractmethod
     def basis(self) -> Float[Tensor, "entries free"]:
         """The matrix B with vec(W) = B ψ, dense, where W is linear in ψ."""
+
+    def apply_to(
+        self, x: Float[Tensor, "*batch inp"], bias: Float[Tensor, " out"] | None = None
+    ) -> Float[Tensor, "*batch out"]:
+        """W x + b, for a W of two dimensions; a scheme that should never build W overrides this."""
+        return functional.linear(x, self(), bias)
 
     @property
     def free_parameters(self) -> int:

@@ -92,4 +92,4 @@ def _block_pairs(rows: Action, columns: Action, blocks: int) -> Action:
         flips = r.flips[row] ^ c.flips[column]
         sign = np.where(flips, -1, 1).astype(np.int8) if flips.any() else None
         moves[g] = Signed(r.target[row] * per_column + c.target[column] % per_column, sign)
-    return Action(rows.group, moves, row.size)
+    return Action.known(rows.group, moves, row.size)
