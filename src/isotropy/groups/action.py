@@ -127,7 +127,7 @@ class Action:
         """The same action, of a subgroup."""
         if subgroup == self.group:
             return self
-        if not subgroup.is_subgroup_of(self.group):  # type: ignore[arg-type]
+        if not subgroup.is_subgroup_of(self.group):
             raise InputError(f"{subgroup.name} is not a subgroup of {self.group.name}")
         return Action.known(subgroup, {g: self.of(g) for g in subgroup.generators}, self.size)
 

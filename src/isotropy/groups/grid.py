@@ -50,6 +50,15 @@ def axis_matrix(group: FiniteGroup, element: str, dimensions: int) -> IntArray:
     return np.asarray(matrix[own - dimensions :, own - dimensions :])
 
 
+def moved_axes(group: Group, dimensions: int) -> frozenset[int]:
+    """The axes of a grid that some element mirrors or exchanges."""
+    if not isinstance(group, FiniteGroup) or group.matrices is None:
+        return frozenset()
+    still = np.eye(dimensions, dtype=np.int64)
+    moved = [axis_matrix(group, g, dimensions) != still for g in group.generators]
+    return frozenset(int(i) for m in moved for i in np.flatnonzero(m.any(axis=0)))
+
+
 def _points(group: FiniteGroup, element: str, shape: tuple[int, ...]) -> Signed:
     matrix = axis_matrix(group, element, len(shape))
     sizes = np.array(shape)

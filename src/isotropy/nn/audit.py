@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,12 +12,25 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, trivial
-from isotropy.nn.blueprint import blueprint_of
+from isotropy.groups.grid import moved_axes
+from isotropy.nn.blueprint import blueprint_of, tied_modules
 from isotropy.nn.check import field_default
-from isotropy.nn.geometry import cause
-from isotropy.nn.measure import Frame, _group_or_default, _input_action, own_error
+from isotropy.nn.geometry import cause, is_transposed
+from isotropy.nn.measure import Frame, group_or_default, measured_input, own_error
 from isotropy.nn.tied import TiedModule
-from isotropy.nn.trace import WEIGHT_LAYERS, Call, Space, Trace, trace
+from isotropy.nn.trace import (
+    CONVOLUTIONS,
+    WEIGHT_LAYERS,
+    Call,
+    Channels,
+    Space,
+    Trace,
+    action_of,
+    layout_of,
+    trace,
+)
+from isotropy.nn.transform import relative
+from isotropy.schemes import OrbitScheme, Partition, Tie
 
 TOLERANCE = 1e-6
 
@@ -73,51 +87,39 @@ def audit(
     >>> print(iso.audit(net, torch.randn(2, 1, 8, 8), "C4").rows[0].cause)
     untied layer; stride 2 on size 8 leaves 1 pixel(s) over (kernel 3, padding 0); exact at ...
     """
-    own = _group_or_default(model, group)
-    blueprint = blueprint_of(model)
-    layout = blueprint.group if blueprint is not None else own
-    if not own.is_subgroup_of(layout):  # type: ignore[arg-type]
+    own = group_or_default(model, group)
+    layout = _layout_group(model, own)
+    if not own.is_subgroup_of(layout):
         raise InputError(
             f"group: the network carries fields of {layout.name}, on which {own.name} does not "
             "act; iso.equivariance_error measures the network as a whole"
         )
+    blueprint = blueprint_of(model)
     trial = copy.deepcopy(model).double().eval()
     run = trace(trial, x[:8].detach().double(), capture=True)
     start = Space(x.shape[1], "the input")
-    start.action = (
-        _input_action(layout, x, action, blueprint)
-        if own == layout
-        else (blueprint.input_action if blueprint is not None else trivial(own, x.shape[1]))
-    )
+    start.action = measured_input(layout, x, action, blueprint)
     run.input_space.unify(start, "the input")
-    if blueprint is not None:
-        _bind_output(run, blueprint.output_action)
-    elif not _any_tied(trial):
-        _bind_output(run, None, own)
+    _bind_output(run, layout, None if blueprint is None else blueprint.output_action)
     frame = Frame(own, field_default(layout), run.dimensions)
-    elements = _elements(own)
-    rows = [_row(call, frame, elements) for call in run.calls if _of_interest(call)]
-    return Audit(own, tuple(rows))
+    axes = moved_axes(own, run.dimensions)
+    return Audit(own, tuple(_row(call, frame, axes) for call in run.calls if _of_interest(call)))
 
 
-def _any_tied(model: nn.Module) -> bool:
-    return any(isinstance(m, TiedModule) for m in model.modules())
+def _layout_group(model: nn.Module, own: Group) -> Group:
+    """The group whose fields a network's channels carry: what its tied layers say."""
+    layouts = [m.layout for m in tied_modules(model).values() if m.layout is not None]
+    return layouts[0] if layouts else own
 
 
-def _elements(group: Group) -> tuple[str, ...]:
-    return trivial(group, 1).test_elements
-
-
-def _bind_output(run: Trace, action: Action | None, group: Group | None = None) -> None:
-    """The last space is the labels' (or the picture's), not a field."""
-    from isotropy.nn.trace import Channels
-
+def _bind_output(run: Trace, layout: Group, action: Action | None) -> None:
+    """The last space is the labels' (or the picture's), not a field, unless said to be one."""
     for dim in run.output_layout:
         if isinstance(dim, Channels) and dim.space.root().is_free:
-            if action is None and group is not None and run.output.ndim == 2:
-                dim.space.root().action = trivial(group, dim.space.size)
-            elif action is not None and action.size == dim.space.size:
+            if action is not None and action.size == dim.space.size:
                 dim.space.root().action = action
+            elif run.output.ndim == 2:
+                dim.space.root().action = trivial(layout, dim.space.size)
 
 
 def _of_interest(call: Call) -> bool:
@@ -125,22 +127,46 @@ def _of_interest(call: Call) -> bool:
     return call.is_module or cause(call) is not None or "pool" in call.name
 
 
-def _row(call: Call, frame: Frame, elements: tuple[str, ...]) -> AuditRow:
-    error = own_error(call, frame, elements)
+def _row(call: Call, frame: Frame, axes: frozenset[int]) -> AuditRow:
+    error = own_error(call, frame, trivial(frame.group, 1).test_elements)
     if error <= TOLERANCE:
         return AuditRow(call.name, error, "")
-    causes = [_untied(call), cause(call)]
+    causes = [_untied(call, frame), cause(call, axes)]
     return AuditRow(call.name, error, "; ".join(c for c in causes if c) or "not equivariant")
 
 
-def _untied(call: Call) -> str | None:
+def _untied(call: Call, frame: Frame) -> str | None:
+    """What is wrong with a layer's numbers, if it is they."""
     module = call.target
-    if isinstance(module, TiedModule):
+    if isinstance(module, TiedModule) or not isinstance(module, nn.Module):
         return None
     if isinstance(module, WEIGHT_LAYERS):
-        return "untied layer"
+        return None if _weights_are_tied(call, frame) else "untied layer"
     if isinstance(module, _BatchNorm):
         return "batch norm per channel"
-    if isinstance(module, nn.Module) and any(True for _ in module.parameters()):
-        return f"{type(module).__name__} per channel"
-    return None
+    has_numbers = any(True for _ in module.parameters())
+    return f"{type(module).__name__} per channel" if has_numbers else None
+
+
+def _weights_are_tied(call: Call, frame: Frame) -> bool:
+    """Whether a plain layer's weight and bias are constant on orbits (a folded network's are)."""
+    module: Any = call.target
+    layout = layout_of(call.args[0]) or ()
+    is_conv = isinstance(module, CONVOLUTIONS)
+    place = 1 if is_conv else -1
+    inside = action_of(layout[place], frame.default)
+    outside = action_of(call.layout[place], frame.default)
+    if inside is None or outside is None:
+        return False
+    kernel = tuple(module.kernel_size) if is_conv else ()
+    blocks = module.groups if is_conv else 1
+    tie = Tie(outside, inside, kernel, blocks, is_conv and is_transposed(module))
+    pairs = [(module.weight, tie.weight)]
+    if module.bias is not None:
+        pairs.append((module.bias, tie.bias))
+    return all(_is_tied(value, partition(frame.group)) for value, partition in pairs)
+
+
+def _is_tied(value: Tensor, partition: Partition) -> bool:
+    nearest = OrbitScheme(partition).double().project_(value)()
+    return relative(nearest - value, value) <= TOLERANCE

@@ -84,7 +84,7 @@ def meet(a: Group, b: Group) -> Group:
     """The common subgroup of two groups; of groups known by generators, the smaller one."""
     if isinstance(a, FiniteGroup) and isinstance(b, FiniteGroup):
         return a if a == b else a.meet(b)
-    return a if a.is_subgroup_of(b) else b  # type: ignore[arg-type]
+    return a if a.is_subgroup_of(b) else b
 
 
 def tied_modules(model: nn.Module) -> dict[str, TiedModule]:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from isotropy.errors import NotSupportedError
 from isotropy.groups.action import Action, Group, regular, trivial
 from isotropy.groups.finite import FiniteGroup
+from isotropy.groups.grid import moved_axes
 from isotropy.nn.batchnorm import TrackingNorm
 from isotropy.nn.blueprint import Blueprint, blueprint_of, meet
 from isotropy.nn.geometry import cause
@@ -63,7 +64,7 @@ def _measure(trial: nn.Module, x: Tensor, blueprint: Blueprint) -> list[Problem]
         frame = Frame(group, default, start.dimensions)
         error = own_error(call, frame, group.generators)
         if error > TOLERANCE:
-            why = cause(call)
+            why = cause(call, moved_axes(group, start.dimensions))
             if why is None:
                 raise NotSupportedError(
                     f"{call.name}: not equivariant to {group.name} (error {error:.1e}), though "

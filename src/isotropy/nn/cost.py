@@ -16,29 +16,10 @@ from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.fold import fold
-from isotropy.nn.geometry import is_transposed
+from isotropy.nn.geometry import conv_windows, is_transposed
 from isotropy.nn.measure import Output
+from isotropy.nn.modes import evaluating
 from isotropy.nn.trace import CONVOLUTIONS, WEIGHT_LAYERS, Call, trace
-
-_VIEWS = [
-    "view",
-    "reshape",
-    "flatten",
-    "unflatten",
-    "squeeze",
-    "unsqueeze",
-    "permute",
-    "transpose",
-    "expand",
-    "getitem",
-    "detach",
-    "contiguous",
-    "to",
-    "movedim",
-    "view_as",
-    "reshape_as",
-    "expand_as",
-]
 
 
 @dataclass(frozen=True)
@@ -112,10 +93,8 @@ def cost(model: nn.Module, example: Tensor) -> Cost:
     >>> iso.cost(layer, torch.zeros(1, 1, 10, 10)).multiply_adds
     7200
     """
-    mode = model.training
-    model.eval()
-    run = trace(model, example[:1])
-    model.train(mode)
+    with evaluating(model):
+        run = trace(model, example[:1])
     counted: set[nn.Module] = set()
     rows = tuple(_row(call, counted) for call in run.calls)
     return Cost(rows, _trained(model), _trained(fold(model, example[:1])))
@@ -131,9 +110,7 @@ def _row(call: Call, counted: set[nn.Module]) -> CostRow:
     if isinstance(module, nn.Module) and module not in counted:
         counted.add(module)
         own, plain = _trained(module), _trained(fold(module, call.args[0]))
-    in_place = call.name.split(" ")[0].endswith("_")
-    view = call.name.split(" ")[0] in _VIEWS or in_place
-    size = 0 if view else call.output.numel() * call.output.element_size()
+    size = 0 if call.in_place else call.output.numel() * call.output.element_size()
     return CostRow(call.name, own, plain, _multiply_adds(call), size)
 
 
@@ -143,10 +120,13 @@ def _multiply_adds(call: Call) -> int:
         return 0
     if not isinstance(module, CONVOLUTIONS):
         return call.output.numel() * int(module.in_features)
-    windows, channels = call.output, int(module.in_channels)
+    places, channels = call.output.numel(), int(module.in_channels)
     if is_transposed(module):
-        windows, channels = call.args[0], int(module.out_channels)
-    return windows.numel() * channels * prod(module.kernel_size) // int(module.groups)
+        places, channels = call.args[0].numel(), int(module.out_channels)
+    elif getattr(module, "left_over", None):  # computed at stride 1
+        windows = conv_windows(module, call.args[0])
+        places = len(call.output) * module.out_channels * prod(w.places for w in windows)
+    return places * channels * prod(module.kernel_size) // int(module.groups)
 
 
 def matching_width(

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from isotropy.errors import InputError
 from isotropy.nn.blueprint import ATTRIBUTE, blueprint_of
+from isotropy.nn.modes import evaluating
 from isotropy.nn.pool import GroupPool
 from isotropy.nn.subsample import SymmetricPool
 from isotropy.nn.tied import TiedModule
@@ -69,10 +70,10 @@ def _pool_channels(model: nn.Module, example: Tensor | None) -> dict[nn.Module, 
         found[module] = args[0].shape[1]
 
     handles = [pool.register_forward_pre_hook(note) for pool in pools]
-    copy_of_mode = [m.training for m in model.modules()]
-    model.eval()(example)
-    for module, mode in zip(model.modules(), copy_of_mode, strict=True):
-        module.training = mode
-    for handle in handles:
-        handle.remove()
+    try:
+        with evaluating(model):
+            model(example)
+    finally:
+        for handle in handles:
+            handle.remove()
     return found

@@ -14,6 +14,7 @@ from isotropy.nn.trace import CONVOLUTIONS, Call
 
 _POOL_ARGUMENTS = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 _AVG_ARGUMENTS = ("kernel_size", "stride", "padding", "ceil_mode")
+_LP_ARGUMENTS = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
 
 @dataclass(frozen=True)
@@ -32,33 +33,43 @@ class Window:
     dilation: int
 
     @property
+    def places(self) -> int:
+        """Windows at stride 1."""
+        return self.size + 2 * self.padding - self.dilation * (self.kernel - 1)
+
+    @property
     def left_over(self) -> int:
         """Pixels beyond the last window."""
-        return (self.size + 2 * self.padding - self.dilation * (self.kernel - 1) - 1) % self.stride
+        return (self.places - 1) % self.stride
 
 
-def cause(call: Call) -> str | None:
-    """Why a layer or operation cannot be exact on this grid, in words; None if it can."""
+def cause(call: Call, axes: frozenset[int] | None = None) -> str | None:
+    """Why a layer or operation cannot be exact on this grid, in words; None if it can.
+
+    Args:
+        call: what ran.
+        axes: the axes of the grid that the group moves; all by default.
+    """
     if isinstance(call.target, CONVOLUTIONS):
-        return _convolution_cause(call.target, call.args[0])
+        return _convolution_cause(call.target, call.args[0], axes)
     operation = call.name.split(" ")[0]
     if operation in ("interpolate", "upsample"):
         return _resize_cause(call)
     if "pool" in operation and "adaptive" not in operation:
-        return _stride_words(_pool_windows(call))
+        return _stride_words(_pool_windows(call), axes)
     if operation == "pad":
         return _pad_cause(call)
     return None
 
 
-def _convolution_cause(module: Any, x: Tensor) -> str | None:
+def _convolution_cause(module: Any, x: Tensor, axes: frozenset[int] | None) -> str | None:
     if any(_each(getattr(module, "output_padding", 0), x.ndim - 2)):
         return "asymmetric output padding"
     if module.padding == "same" and _asymmetric_same(module):
         return 'asymmetric padding ("same" with an even kernel)'
     if is_transposed(module) or getattr(module, "left_over", None):
         return None
-    return _stride_words(conv_windows(module, x))
+    return _stride_words(conv_windows(module, x), axes)
 
 
 def is_transposed(module: nn.Module) -> bool:
@@ -89,7 +100,8 @@ def _conv_padding(module: Any, n: int) -> tuple[int, ...]:
 
 
 def _pool_windows(call: Call) -> list[Window]:
-    names = _POOL_ARGUMENTS if "max" in call.name else _AVG_ARGUMENTS
+    kind = call.name.split("_")[0]
+    names = {"max": _POOL_ARGUMENTS, "lp": _LP_ARGUMENTS}.get(kind, _AVG_ARGUMENTS)
     given = dict(zip(names, call.args[1:], strict=False)) | call.kwargs
     x = call.args[0]
     n = x.ndim - 2
@@ -108,8 +120,8 @@ def _each(value: Any, n: int) -> tuple[int, ...]:
     return values * n if len(values) == 1 else values
 
 
-def _stride_words(windows: list[Window]) -> str | None:
-    bad = [w for w in windows if w.left_over]
+def _stride_words(windows: list[Window], axes: frozenset[int] | None) -> str | None:
+    bad = [w for i, w in enumerate(windows) if w.left_over and (axes is None or i in axes)]
     if not bad:
         return None
     w = bad[0]

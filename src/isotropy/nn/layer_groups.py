@@ -35,7 +35,7 @@ def layer_groups(
     previous: Group = whole
     for name in order:
         own = named.get(name, previous)
-        if monotone and not own.is_subgroup_of(previous):  # type: ignore[arg-type]
+        if monotone and not own.is_subgroup_of(previous):
             raise InputError(
                 f"group grows along the network: {name} has {own.name}, which is no subgroup of "
                 f"{previous.name} before it; set monotone=False if that is meant"
@@ -49,7 +49,7 @@ def _join_all(groups: list[Group]) -> Group:
     for group in groups[1:]:
         if isinstance(whole, FiniteGroup) and isinstance(group, FiniteGroup):
             whole = whole if group.is_subgroup_of(whole) else whole.join(group)
-        elif not group.is_subgroup_of(whole):  # type: ignore[arg-type]
+        elif not group.is_subgroup_of(whole):
             whole = group
     return whole
 

@@ -15,6 +15,7 @@ from isotropy.groups.action import Action, Group, permuting, regular, trivial
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
 from isotropy.nn.blueprint import Blueprint, blueprint_of
+from isotropy.nn.layer_groups import input_action, on_this_input
 from isotropy.nn.trace import Call, Layout, Space
 from isotropy.nn.transform import relative, transform, turn_grid
 
@@ -49,23 +50,34 @@ def equivariance_error(
     True
     """
     blueprint = blueprint_of(model) if isinstance(model, nn.Module) else None
-    own = _group_or_default(model, group)
+    own = on_this_input(group_or_default(model, group), x, action)
     runner = copy.deepcopy(model).double() if isinstance(model, nn.Module) else model
     x = x.detach().double()
 
     def run(value: Tensor) -> Tensor:
         with torch.random.fork_rng():  # dropout falls on the same fields every time
             torch.manual_seed(0)
-            return runner(value)
+            return _one_tensor(runner(value))
 
     reference = run(x)
-    act_in = _input_action(own, x, action, blueprint)
+    act_in = measured_input(own, x, action, blueprint)
     act_out = _output_action(own, reference, output, blueprint)
     worst = 0.0
     for element in act_in.test_elements:
-        moved = run(_move(x, act_in, element))
-        worst = max(worst, relative(moved - _move(reference, act_out, element), reference))
+        moved, expected = run(_move(x, act_in, element)), _move(reference, act_out, element)
+        if moved.shape != expected.shape:
+            raise InputError(
+                f"the model's output has shape {tuple(moved.shape)} for an input moved by {element}; "
+                f"expected is {tuple(expected.shape)}"
+            )
+        worst = max(worst, relative(moved - expected, reference))
     return worst
+
+
+def _one_tensor(value: object) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise InputError(f"the model must return one tensor, not {type(value).__name__}")
+    return value
 
 
 def assert_equivariant(
@@ -82,7 +94,8 @@ def assert_equivariant(
         raise AssertionError(f"equivariance error {error:.2e} is above {tolerance:.0e}")
 
 
-def _group_or_default(model: object, group: Group | str | None) -> Group:
+def group_or_default(model: object, group: Group | str | None) -> Group:
+    """The group that was asked for, or the one a network is tied to."""
     if group is not None:
         return as_group(group)
     if isinstance(model, nn.Module) and blueprint_of(model) is not None:
@@ -92,16 +105,13 @@ def _group_or_default(model: object, group: Group | str | None) -> Group:
     raise InputError("group: say which, as the model was not made by iso.equivariant")
 
 
-def _input_action(
+def measured_input(
     group: Group, x: Tensor, action: Action | None, blueprint: Blueprint | None
 ) -> Action:
-    if action is None and blueprint is not None and group.is_subgroup_of(blueprint.group):  # type: ignore[arg-type]
-        action = blueprint.input_action
-    if action is None:
-        return trivial(group, x.shape[1])
-    if action.size != x.shape[1]:
-        raise InputError(f"action moves {action.size} entries, but x has {x.shape[1]} of them")
-    return action.restrict(group)
+    """The action on the input's channels: given, or a tied network's own, or none."""
+    if action is None and blueprint is not None and group.is_subgroup_of(blueprint.group):
+        action = blueprint.input_action.restrict(group)
+    return input_action(group, x, action)
 
 
 def _output_action(

@@ -16,7 +16,7 @@ from isotropy.nn.blueprint import blueprint_of, meet, tied_modules, weight_layer
 from isotropy.nn.linear import Weighted
 from isotropy.schemes import OrbitScheme, Refinement, inherit, refinement
 
-FIRST_MOMENTS = ("momentum_buffer", "exp_avg")
+FIRST_MOMENTS = ("momentum_buffer", "exp_avg", "grad_avg")
 SECOND_MOMENTS = ("exp_avg_sq", "max_exp_avg_sq", "square_avg", "sum")
 
 
@@ -44,8 +44,9 @@ def relax(model: nn.Module, layer: str, group: Group | str) -> nn.Module:
     if layer not in layers:
         raise InputError(f"layer must be one of {list(layers)}, not {layer!r}")
     now = layers[layer].group
-    assert now is not None
-    if not own.is_subgroup_of(now):  # type: ignore[arg-type]
+    if now is None:
+        raise InputError(f"{layer} was made from a scheme alone: no group acts on it")
+    if not own.is_subgroup_of(now):
         raise InputError(f"group: {own.name} is not a subgroup of {now.name}, which {layer} has")
     relaxed = copy.deepcopy(model)
     names = list(layers)
@@ -98,17 +99,20 @@ def carry_optimizer(optimizer: Optimizer, before: nn.Module, after: nn.Module) -
     new = dict(after.named_parameters())
     groups = []
     for group in optimizer.param_groups:
-        unknown = [p for p in group["params"] if id(p) not in names]
-        if unknown:
+        if any(id(p) not in names for p in group["params"]):
             raise InputError("optimizer holds parameters that `before` does not have")
+        if any(names[id(p)] not in new for p in group["params"]):
+            raise InputError("after has other parameters than before: it is not its relaxed form")
         settings = {key: value for key, value in group.items() if key != "params"}
         groups.append({**settings, "params": [new[names[id(p)]] for p in group["params"]]})
     carried = type(optimizer)(groups, **_required(optimizer))
+    carried.defaults = dict(optimizer.defaults)
     for parameter, state in optimizer.state.items():
         name = names[id(parameter)]
         how = _how(before, after, name)
         carried.state[new[name]] = {
-            key: _carry(key, value, parameter, how) for key, value in state.items()
+            key: _carry(key, value, parameter, how, normalised="square_avg" in state)
+            for key, value in state.items()
         }
     return carried
 
@@ -123,6 +127,8 @@ def _how(before: nn.Module, after: nn.Module, name: str) -> tuple[Refinement, Te
     path, _, _ = name.rpartition(".")
     old, new = before.get_submodule(path), after.get_submodule(path)
     if not isinstance(old, OrbitScheme) or not isinstance(new, OrbitScheme):
+        if before.get_parameter(name).shape != after.get_parameter(name).shape:
+            raise InputError(f"after is not a relaxed form of before: {name} has another shape")
         return None
     if old.psi.shape == new.psi.shape:
         return None
@@ -132,13 +138,30 @@ def _how(before: nn.Module, after: nn.Module, name: str) -> tuple[Refinement, Te
     return how, share.sqrt() if old.orthonormal else share
 
 
-def _carry(key: str, value: Any, parameter: Tensor, how: tuple[Refinement, Tensor] | None) -> Any:
+def _carry(
+    key: str,
+    value: Any,
+    parameter: Tensor,
+    how: tuple[Refinement, Tensor] | None,
+    normalised: bool,
+) -> Any:
+    """One entry of an optimiser's state, for the parts of a parameter's orbits.
+
+    Where gradients are divided by their size before they gather (RMSprop's momentum, told by its
+    mean square beside it), a part of an orbit gathers what the whole does.
+    """
+    if isinstance(value, list | dict) or (
+        isinstance(value, Tensor) and value.ndim > 0 and value.shape != parameter.shape
+    ):
+        raise InputError(f"optimizer: its state {key!r} does not belong to single parameters")
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
-    if how is None or value.shape != parameter.shape:
+    if how is None or value.ndim == 0:
         return value.detach().clone()
     refined, factor = how
     moved = inherit(value, refined)
+    if key == "momentum_buffer" and normalised:
+        return moved
     if key in FIRST_MOMENTS:
         return moved * factor.to(moved)
     if key in SECOND_MOMENTS:

@@ -38,7 +38,7 @@ class OrbitScheme(Scheme):
     index: Int[Tensor, " block"]
     members: Int[Tensor, "size orbits"] | None
     sign: Float[Tensor, " block"] | None
-    scale: Float[Tensor, " free"] | None
+    sizes: Int[Tensor, " free"] | None
 
     def __init__(self, partition: Partition, orthonormal: bool = False) -> None:
         super().__init__()
@@ -57,13 +57,13 @@ class OrbitScheme(Scheme):
         self.register_buffer("index", torch.from_numpy(np.maximum(labels, 0)), persistent=False)
         self.register_buffer("members", _members(labels), persistent=False)
         self.register_buffer("sign", signs, persistent=False)
-        scale = torch.from_numpy(partition.sizes**-0.5).float() if orthonormal else None
-        self.register_buffer("scale", scale, persistent=False)
+        sizes = torch.from_numpy(partition.sizes) if orthonormal else None
+        self.register_buffer("sizes", sizes, persistent=False)
 
     def forward(self) -> Float[Tensor, "..."]:
         if self.psi.numel() == 0:
             return self.psi.new_zeros(self.shape)
-        psi = self.psi if self.scale is None else self.psi * self.scale
+        psi = self.psi if self.sizes is None else self.psi * self.sizes.to(self.psi).rsqrt()
         weight = spread(psi.view(self.blocks, -1), self.index, self.members)
         if self.sign is not None:
             weight = weight * self.sign
@@ -75,7 +75,7 @@ class OrbitScheme(Scheme):
         kept = np.flatnonzero(partition.labels.ravel() >= 0)
         sign = torch.from_numpy(partition.flat_signs()[kept].astype(np.float64))
         dense[kept, partition.labels.ravel()[kept]] = sign.to(dense)
-        return dense if self.scale is None else dense * self.scale
+        return dense if self.sizes is None else dense * self.sizes.to(dense).rsqrt()
 
     @property
     def partition(self) -> Partition:
@@ -110,7 +110,7 @@ class OrbitScheme(Scheme):
         total.index_add_(1, self.index, values.to(total))
         size = self._sizes().double()
         mean = total / size * factor
-        psi.copy_(mean if self.scale is None else mean * size.sqrt())
+        psi.copy_(mean if self.sizes is None else mean * size.sqrt())
         return self
 
     @torch.no_grad()
@@ -126,8 +126,8 @@ class OrbitScheme(Scheme):
             return self
         bound = rms * math.sqrt(3 / filled)
         self.psi.uniform_(-bound, bound)
-        if self.scale is not None:
-            self.psi.div_(self.scale)
+        if self.sizes is not None:
+            self.psi.mul_(self.sizes.to(self.psi).sqrt())
         return self
 
     def _sizes(self) -> Int[Tensor, " orbits"]:
@@ -145,7 +145,7 @@ class OrbitScheme(Scheme):
         how = refinement(self.partition, finer)
         scheme = OrbitScheme(finer, self.orthonormal).to(self.psi.device, self.psi.dtype)
         scheme.psi.copy_(inherit(self.psi, how))
-        if self.scale is not None and scheme.scale is not None:
+        if self.orthonormal:
             ratio = torch.from_numpy(np.sqrt(how.share)).to(self.psi)
             scheme.psi.mul_(ratio)
         scheme.psi.requires_grad_(self.psi.requires_grad)

@@ -94,8 +94,9 @@ class Partition:
         """The finest partition coarser than both: weights that obey both."""
         _same_shape(self, other)
         zero = self.count + other.count
-        mine = np.where(self.labels < 0, zero, self.labels).ravel()
+        mine = np.where(self.labels < 0, zero, self.labels).ravel().astype(np.int64)
         theirs = np.where(other.labels < 0, zero, other.labels + self.count).ravel()
+        theirs = theirs.astype(np.int64)
         turned = (self.flat_signs() * other.flat_signs()) < 0
         return _read(_double_cover(mine, theirs, turned, zero), mine, self)
 

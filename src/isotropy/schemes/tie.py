@@ -31,6 +31,13 @@ class Tie:
     blocks: int = 1
     transposed: bool = False
 
+    def __post_init__(self) -> None:
+        for action, what in ((self.out, "output"), (self.inp, "input")):
+            if action.size % self.blocks:
+                raise InputError(
+                    f"groups={self.blocks} does not divide the {action.size} {what} channels"
+                )
+
     @property
     def group(self) -> Group:
         """The group whose fields the layer's channels carry."""

@@ -113,7 +113,8 @@ def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
         for piece, own in zip(out, layout, strict=False):
             piece._isotropy_layout = own
         return out
-    tracer.record(operation.where, func, *before, out, layout)
+    in_place = _shares_memory(out, args)
+    tracer.record(operation.where, func, *before, out, layout, in_place)
     return out
 
 
@@ -129,6 +130,14 @@ def _holds_tensor(value: Any) -> bool:
     if isinstance(value, tuple | list):
         return any(isinstance(v, Tensor) for v in value)
     return isinstance(value, Tensor)
+
+
+def _shares_memory(out: Tensor, args: tuple[Any, ...]) -> bool:
+    """Whether the result is a view of the first argument, or that argument itself, changed."""
+    first = args[0] if args else None
+    if not isinstance(first, Tensor):
+        return False
+    return out.untyped_storage().data_ptr() == first.untyped_storage().data_ptr()
 
 
 def _layout(value: Any) -> Layout | None:

@@ -39,6 +39,7 @@ class Call:
         args, kwargs: what it was called with.
         layouts: of the tensors among args and kwargs, in order; None for untracked ones.
         output: what came out, and `layout` what its dimensions mean.
+        in_place: whether the output lies in the memory of an input.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Call:
     kwargs: dict[str, Any]
     output: Tensor
     layout: Layout
+    in_place: bool
 
     @property
     def is_module(self) -> bool:
@@ -131,12 +133,19 @@ class Tracer(TorchFunctionMode):
         return follow(self, func, args, kwargs)
 
     def record(
-        self, name: str, target: Any, args: Any, kwargs: Any, output: Tensor, layout: Layout
+        self,
+        name: str,
+        target: Any,
+        args: Any,
+        kwargs: Any,
+        output: Tensor,
+        layout: Layout,
+        in_place: bool,
     ) -> None:
         """Write down a call; its output now has this layout."""
         setattr(output, _TAG, layout)
         kept = self._copy(output) if self.capture else output
-        self.calls.append(Call(name, target, args, kwargs, kept, layout))
+        self.calls.append(Call(name, target, args, kwargs, kept, layout, in_place))
 
     def copies(self, value: Any) -> Any:
         """Arguments as they are now, if they are to be kept (in-place operations change them)."""
@@ -199,7 +208,7 @@ class Tracer(TorchFunctionMode):
         if len(args) != 1 or kwargs or not isinstance(output, Tensor):
             raise NotSupportedError(f"{name}: call layers with one tensor and nothing else")
         layout = layer_layout(self, name, module, layout_of(args[0]) or (), args[0])
-        self.record(name, module, args, kwargs, output, layout)
+        self.record(name, module, args, kwargs, output, layout, in_place=False)
 
 
 def _any_tracked(args: Any, kwargs: Any) -> bool:
