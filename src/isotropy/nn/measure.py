@@ -67,7 +67,7 @@ def equivariance_error(
         moved, expected = run(_move(x, act_in, element)), _move(reference, act_out, element)
         if moved.shape != expected.shape:
             raise InputError(
-                f"the model's output has shape {tuple(moved.shape)} for an input moved by {element}; "
+                f"for an input moved by {element} the output has shape {tuple(moved.shape)}; "
                 f"expected is {tuple(expected.shape)}"
             )
         worst = max(worst, relative(moved - expected, reference))

@@ -105,13 +105,13 @@ def carry_optimizer(optimizer: Optimizer, before: nn.Module, after: nn.Module) -
             raise InputError("after has other parameters than before: it is not its relaxed form")
         settings = {key: value for key, value in group.items() if key != "params"}
         groups.append({**settings, "params": [new[names[id(p)]] for p in group["params"]]})
+    hows = {name: _how(before, after, name) for name in names.values() if name in new}
     carried = type(optimizer)(groups, **_required(optimizer))
     carried.defaults = dict(optimizer.defaults)
     for parameter, state in optimizer.state.items():
         name = names[id(parameter)]
-        how = _how(before, after, name)
         carried.state[new[name]] = {
-            key: _carry(key, value, parameter, how, normalised="square_avg" in state)
+            key: _carry(key, value, parameter, hows[name], normalised="square_avg" in state)
             for key, value in state.items()
         }
     return carried
