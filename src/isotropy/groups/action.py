@@ -141,6 +141,34 @@ class Action:
         moves = {g: p.tensor_product(other.moves[g]) for g, p in self.moves.items()}
         return Action.known(self.group, moves, self.size * other.size)
 
+    def unsigned(self) -> Action:
+        """The same without signs."""
+        moves = {g: Signed(p.target) for g, p in self.moves.items()}
+        return Action.known(self.group, moves, self.size)
+
+    def part(self, start: int, size: int) -> Action:
+        """What it does to some consecutive coordinates that it keeps among themselves."""
+        moves = {}
+        for g, p in self.moves.items():
+            target = p.target[start : start + size] - start
+            if not np.array_equal(np.sort(target), np.arange(size)):
+                raise InputError(f"{g} of {self.group.name} moves channels out of {start}, ...")
+            sign = None if p.sign is None else p.sign[start : start + size]
+            moves[g] = Signed(target, sign)
+        return Action.known(self.group, moves, size)
+
+    def first_factor(self, second: Action) -> Action:
+        """The action whose product with a second one this is."""
+        n = second.size
+        moves = {
+            g: Signed(p.target[::n] // n, None if p.sign is None else p.sign[::n])
+            for g, p in self.moves.items()
+        }
+        factor = Action.known(self.group, moves, self.size // n)
+        if not (factor * second).equals(self):
+            raise InputError(f"the action of {self.group.name} is no product with {second}")
+        return factor
+
     # -- orbits -----------------------------------------------------------------------------
 
     def orbits(self) -> PairOrbits:

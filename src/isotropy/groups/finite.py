@@ -178,6 +178,8 @@ class FiniteGroup:
 
     def subgroup(self, elements: Iterable[str], name: str | None = None) -> FiniteGroup:
         """The subgroup that the named elements generate."""
+        if isinstance(elements, str):
+            raise InputError(f"elements must be a list of names, as [{elements!r}]")
         return self._cut(self._closure([0, *map(self.index, elements)]), name)
 
     def fixing_space(self) -> FiniteGroup:

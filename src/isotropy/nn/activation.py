@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from isotropy.groups.action import Action, Group
+from isotropy.nn.norm import require_unsigned
 from isotropy.nn.tied import TiedModule
 from isotropy.schemes import OrbitScheme, Partition, vector_partition
 
@@ -22,6 +23,7 @@ class PReLU(TiedModule):
 
     def __init__(self, channels: Action, init: float = 0.25, *, group: Group | None = None) -> None:
         super().__init__()
+        require_unsigned(channels, "PReLU")
         self.channels = channels
         self.layout = channels.group
         self.group = group or channels.group

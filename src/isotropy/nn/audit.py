@@ -13,6 +13,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, trivial
 from isotropy.groups.grid import moved_axes
+from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.blueprint import blueprint_of, tied_modules
 from isotropy.nn.check import field_default
 from isotropy.nn.geometry import cause, is_transposed
@@ -74,7 +75,8 @@ def audit(
 
     Each layer's inputs are moved by the group and its output compared with the moved output, so
     errors do not add up along the network. Channels of plain layers are taken for regular fields
-    where their number allows it, for channels that stay in place otherwise.
+    where their number allows it, for channels that stay in place otherwise; a folded network must
+    therefore be audited under the group it was tied in.
 
     Args:
         model: a tied, folded or plain network.
@@ -87,7 +89,8 @@ def audit(
     >>> print(iso.audit(net, torch.randn(2, 1, 8, 8), "C4").rows[0].cause)
     untied layer; stride 2 on size 8 leaves 1 pixel(s) over (kernel 3, padding 0); exact at ...
     """
-    own = group_or_default(model, group)
+    own = group_or_default(require_module(model), group)
+    require_batch(x, "x")
     layout = _layout_group(model, own)
     if not own.is_subgroup_of(layout):
         raise InputError(
@@ -169,4 +172,4 @@ def _weights_are_tied(call: Call, frame: Frame) -> bool:
 
 def _is_tied(value: Tensor, partition: Partition) -> bool:
     nearest = OrbitScheme(partition).double().project_(value)()
-    return relative(nearest - value, value) <= TOLERANCE
+    return relative(nearest, value) <= TOLERANCE

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from isotropy.errors import NotSupportedError
 from isotropy.groups.action import Action, Group
 from isotropy.nn.norm import Norm
 from isotropy.schemes import Partition, Refinement, inherit, refinement
@@ -79,6 +80,11 @@ class TrackingNorm(Norm):
         return None if values is None else values.index_select(0, self.index)
 
     def folded(self) -> nn.Module:
+        if isinstance(self, BatchNorm) and not self.track_running_stats:
+            raise NotSupportedError(
+                "a BatchNorm without running statistics shares those of each batch over fields, "
+                "for which torch has no module"
+            )
         plain: Any = self.plains[self.dimensions](
             self.channels.size,
             eps=self.eps,
@@ -251,5 +257,5 @@ class InstanceNorm(TrackingNorm):
     def _gather(self, running: Tensor | None, updated: Tensor | None) -> None:
         """Bring statistics that torch moved channel by channel back to one per orbit."""
         if running is not None and updated is not None:
-            sizes = torch.bincount(self.index)
+            sizes = torch.zeros_like(running).index_add_(0, self.index, torch.ones_like(updated))
             running.zero_().index_add_(0, self.index, updated).div_(sizes)

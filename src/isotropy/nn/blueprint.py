@@ -9,6 +9,7 @@ from torch import nn
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group
 from isotropy.groups.finite import FiniteGroup
+from isotropy.nn.arguments import require_module
 from isotropy.nn.linear import Weighted
 from isotropy.nn.tied import TiedModule
 
@@ -46,7 +47,7 @@ def blueprint_of(model: nn.Module) -> Blueprint | None:
 
 def weight_layers(model: nn.Module) -> dict[str, Weighted]:
     """The tied weight layers in order of execution (of registration, if that is not known)."""
-    named = {n: m for n, m in model.named_modules() if isinstance(m, Weighted)}
+    named = {n: m for n, m in require_module(model).named_modules() if isinstance(m, Weighted)}
     blueprint = blueprint_of(model)
     order = blueprint.order if blueprint is not None else tuple(named)
     return {name: named[name] for name in order if name in named}

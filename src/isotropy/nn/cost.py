@@ -14,9 +14,11 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
+from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.fold import fold
 from isotropy.nn.geometry import conv_windows, is_transposed
+from isotropy.nn.layer_groups import ActionSpec
 from isotropy.nn.measure import Output
 from isotropy.nn.modes import evaluating
 from isotropy.nn.trace import CONVOLUTIONS, WEIGHT_LAYERS, Call, trace
@@ -93,8 +95,8 @@ def cost(model: nn.Module, example: Tensor) -> Cost:
     >>> iso.cost(layer, torch.zeros(1, 1, 10, 10)).multiply_adds
     7200
     """
-    with evaluating(model):
-        run = trace(model, example[:1])
+    with evaluating(require_module(model)):
+        run = trace(model, require_batch(example)[:1])
     counted: set[nn.Module] = set()
     rows = tuple(_row(call, counted) for call in run.calls)
     return Cost(rows, _trained(model), _trained(fold(model, example[:1])))
@@ -136,6 +138,7 @@ def matching_width(
     example: Tensor,
     match: str = "parameters",
     output: Output = "invariant",
+    action: ActionSpec | None = None,
 ) -> int:
     """The width at which a tied network matches the plain one of a given width.
 
@@ -147,6 +150,7 @@ def matching_width(
         match: "parameters" (numbers trained) or "multiply_adds" (speed; at equal width a tied
             network does as many as a plain one).
         output: as for `iso.equivariant`.
+        action: as for `iso.equivariant`.
 
     Returns:
         The multiple of |G| that comes nearest.
@@ -167,7 +171,7 @@ def matching_width(
     own = as_group(group)
     if not isinstance(own, FiniteGroup):
         raise InputError(f"group: {own.name} has no regular fields, so widths cannot be matched")
-    measure = _measures(match, own, example, output)
+    measure = _measures(match, own, example, output, action)
     target = measure(factory(width), False)
     step = own.order
 
@@ -188,7 +192,11 @@ def matching_width(
 
 
 def _measures(
-    match: str, group: FiniteGroup, example: Tensor, output: Output
+    match: str,
+    group: FiniteGroup,
+    example: Tensor,
+    output: Output,
+    action: ActionSpec | None,
 ) -> Callable[[nn.Module, bool], int]:
     if match not in ("parameters", "multiply_adds"):
         raise InputError(f'match must be "parameters" or "multiply_adds", not {match!r}')
@@ -196,7 +204,7 @@ def _measures(
     def measure(model: nn.Module, tie: bool) -> int:
         with torch.random.fork_rng(devices=[]):
             if tie and match == "parameters":
-                model = equivariant(model, group, example, output, check=False)
+                model = equivariant(model, group, example, output, action=action, check=False)
         if match == "parameters":
             return _trained(model)
         return cost(model, example).multiply_adds

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group
 from isotropy.nn.tied import TiedModule
 from isotropy.schemes import Partition, Refinement, vector_partition
@@ -34,6 +35,8 @@ class FieldDropout(TiedModule):
         self, channels: Action, p: float = 0.5, dimensions: int = 2, *, group: Group | None = None
     ) -> None:
         super().__init__()
+        if not 0 <= p <= 1:
+            raise InputError(f"p must be a probability, not {p}")
         self.channels = channels
         self.layout = channels.group
         self.group = group or channels.group
@@ -42,7 +45,8 @@ class FieldDropout(TiedModule):
         self._number_fields()
 
     def _number_fields(self) -> None:
-        partition = vector_partition(self.channels, self.group or self.channels.group)
+        unsigned = self.channels.restrict(self.group or self.channels.group).unsigned()
+        partition = vector_partition(unsigned, unsigned.group)
         self.fields = partition.count
         self.register_buffer("index", torch.from_numpy(partition.labels), persistent=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from inspect import isroutine
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,8 @@ class Encoder:
     def _body(self, value: Any, where: str) -> dict[str, Any]:
         kind = type(value).__name__
         if isinstance(value, np.ndarray):
-            return {
-                "array": self.tensor(torch.from_numpy(value.copy()), f"array.{len(self.tensors)}")
-            }
+            name = f"array..{len(self.tensors)}"  # no tensor of a module has two dots
+            return {"array": self.tensor(torch.from_numpy(value.copy()), name)}
         parts = _parts(value)
         if parts is None:
             raise InputError(
@@ -84,7 +84,13 @@ class Encoder:
 
 def _is_function(value: Any) -> bool:
     name = getattr(value, "__name__", None)
-    return callable(value) and isinstance(name, str) and getattr(functional, name, None) is value
+    return isinstance(name, str) and isroutine(value) and _function(name) is value
+
+
+def _function(name: str) -> Any:
+    """A function of torch.nn.functional by name, None for anything else that lives there."""
+    found = None if name.startswith("_") else getattr(functional, name, None)
+    return found if isroutine(found) else None
 
 
 def _parts(value: Any) -> list[Any] | None:
@@ -147,7 +153,12 @@ class Decoder:
         if key == "dtype":
             return _DTYPES[inner]
         if key == "function":
-            return getattr(functional, inner)
+            found = _function(inner)
+            if found is None:
+                raise FileFormatError(
+                    f"the file names {inner!r}, no function of torch.nn.functional"
+                )
+            return found
         return self._object(inner)
 
     def _object(self, number: int) -> Any:

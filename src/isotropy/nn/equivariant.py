@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from isotropy.errors import InputError, IsotropyWarning, NotSupportedError
 from isotropy.groups.action import Action
+from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.blueprint import ATTRIBUTE, Blueprint, tied_modules
 from isotropy.nn.check import check_conversion
 from isotropy.nn.convert import Recipe, convert
@@ -105,21 +106,15 @@ def _words(problems: list[tuple[str, float, str]]) -> str:
 
 
 def _check_arguments(model: object, example: object, weights: str, fields: object) -> None:
-    if not isinstance(model, nn.Module):
-        raise InputError(f"model must be a torch.nn.Module, not {type(model).__name__}")
-    if not isinstance(example, Tensor) or example.ndim < 2 or not example.is_floating_point():
-        raise InputError(
-            "example must be a float tensor (batch, channels, *grid) or (batch, features)"
-        )
-    if not len(example) or not torch.isfinite(example).all():
-        raise InputError("example must hold at least one sample, without NaN or infinite values")
+    plain = require_module(model)
+    require_batch(example)
     if weights not in WEIGHTS:
         raise InputError(f"weights must be one of {WEIGHTS}, not {weights!r}")
     if not isinstance(fields, Mapping) and fields not in ("regular", "input"):
         raise InputError(f'fields must be "regular", "input" or a mapping, not {fields!r}')
-    if tied_modules(model):
+    if tied_modules(plain):
         raise InputError("the model is tied already; use iso.relax, or tie the plain model")
-    for name, value in model.state_dict().items():
+    for name, value in plain.state_dict().items():
         if value.is_floating_point() and not torch.isfinite(value).all():
             raise InputError(f"the model's weight {name} holds NaN or infinite values")
 
@@ -128,6 +123,15 @@ def _two(example: Tensor) -> Tensor:
     """Two samples are enough to see what happens, and as many as are ever needed."""
     x = example.detach()[:2]
     return torch.cat([x, x]) if len(x) == 1 else x
+
+
+def _trace(model: nn.Module, example: Tensor) -> Trace:
+    try:
+        return trace(model, example, capture=True)
+    except RuntimeError as error:
+        raise InputError(
+            f"example: the model does not run on a batch of shape {tuple(example.shape)} ({error})"
+        ) from None
 
 
 class _Conversion:
@@ -143,7 +147,7 @@ class _Conversion:
     ) -> None:
         self.model = copy.deepcopy(model).eval()
         self.example = example
-        self.trace: Trace = trace(self.model, example, capture=True)
+        self.trace: Trace = _trace(self.model, example)
         self.calls = self.trace.layers()
         self.order = tuple(
             n for n, call in self.calls.items() if isinstance(call.target, WEIGHT_LAYERS)

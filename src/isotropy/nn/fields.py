@@ -45,6 +45,9 @@ class Fields:
         self.input_action = input_action
         self.kind = kind
         self.lift = lift
+        unknown = [n for n in kind if n not in trace.layers()] if isinstance(kind, Mapping) else []
+        if unknown:
+            raise InputError(f"fields names {unknown[0]!r}, which is no layer of the model")
         _bind(trace.input_space, input_action, "the input")
         end = self._output_space()
         self.output_action = self._output_action(end, output)

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ import torch
 from torch import Tensor, nn
 
 from isotropy.errors import FileFormatError, InputError
+from isotropy.nn.arguments import require_module
 from isotropy.nn.encoding import Decoder, Encoder
 
 FORMAT = "isotropy-network-1"
+_SENSELESS = (LookupError, TypeError, ValueError, AttributeError, RecursionError, ImportError)
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _SKIPPED = frozenset(nn.Module().__dict__)
 
 
@@ -40,22 +44,25 @@ def save(model: nn.Module, path: str | os.PathLike[str]) -> None:
     >>> torch.equal(iso.load(where).weight, layer.weight)
     True
     """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     encoder = Encoder()
-    structure = {"root": _describe(model, "", encoder, {}), "objects": encoder.objects}
+    root = _describe(require_module(model), "", encoder, {})
+    structure = {"root": root, "objects": encoder.objects}
     tensors = encoder.tensors
-    text = json.dumps(structure, sort_keys=True)
+    text = json.dumps(structure)
     metadata = {"format": FORMAT, "structure": text, "sha256": _checksum(text, tensors)}
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         save_file(tensors, temporary, metadata)
         os.replace(temporary, target)
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"cannot write {target}: {error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) -> nn.Module:
@@ -81,10 +88,15 @@ def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) 
     text = metadata.get("structure", "")
     if metadata.get("sha256") != _checksum(text, tensors):
         raise FileFormatError(f"{target} has been altered: its checksum does not fit")
-    structure = json.loads(text)
     known = {_qualified(kind): kind for kind in classes}
-    decoder = Decoder(structure["objects"], tensors)
-    return _rebuild(structure["root"], decoder, known, {})
+    try:
+        structure = json.loads(text)
+        decoder = Decoder(structure["objects"], tensors)
+        return _rebuild(structure["root"], decoder, known, {})
+    except InputError:
+        raise
+    except _SENSELESS as error:
+        raise FileFormatError(f"{target}: its description makes no sense ({error!r})") from None
 
 
 def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
@@ -107,6 +119,8 @@ def _describe(
     if id(module) in seen:
         return {"same_as": seen[id(module)]}
     seen[id(module)] = path
+    if any(getattr(module, hooks) for hooks in _HOOKS):
+        raise InputError(f"cannot save {path or 'the model'}: it has hooks, which are code")
     settings = {
         key: encoder.encode(value, f"{path or 'the model'}.{key}")
         for key, value in module.__dict__.items()

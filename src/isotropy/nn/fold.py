@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from isotropy.errors import InputError
+from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.blueprint import ATTRIBUTE, blueprint_of
 from isotropy.nn.modes import evaluating
 from isotropy.nn.pool import GroupPool
@@ -32,16 +33,16 @@ def fold(model: nn.Module, example: Tensor | None = None) -> nn.Module:
     >>> type(plain).__name__, torch.equal(plain.weight, layer.weight)
     ('Conv2d', True)
     """
-    folded = copy.deepcopy(model)
+    folded = copy.deepcopy(require_module(model))
     if blueprint_of(folded) is not None:
         delattr(folded, ATTRIBUTE)
-    channels = _pool_channels(folded, example)
+    shapes = _pool_shapes(folded, example)
     twins: dict[nn.Module, nn.Module] = {}
     for path, module in list(folded.named_modules(remove_duplicate=False)):
         if not isinstance(module, TiedModule | GroupPool | SymmetricPool):
             continue
         if module not in twins:
-            twins[module] = _twin(module, channels)
+            twins[module] = _twin(module, shapes)
         if not path:
             return twins[module]
         parent, _, child = path.rpartition(".")
@@ -50,29 +51,31 @@ def fold(model: nn.Module, example: Tensor | None = None) -> nn.Module:
 
 
 def _twin(
-    module: TiedModule | GroupPool | SymmetricPool, channels: dict[nn.Module, int]
+    module: TiedModule | GroupPool | SymmetricPool, shapes: dict[nn.Module, torch.Size]
 ) -> nn.Module:
     if isinstance(module, GroupPool):
-        return module.folded(channels[module]).train(module.training)
+        if module not in shapes:
+            raise InputError("example: a GroupPool did not run on it, so it cannot be folded")
+        return module.folded(shapes[module][1], len(shapes[module]) - 2).train(module.training)
     return module.folded().train(module.training)
 
 
-def _pool_channels(model: nn.Module, example: Tensor | None) -> dict[nn.Module, int]:
-    """How many channels come into every GroupPool, seen by running the model."""
+def _pool_shapes(model: nn.Module, example: Tensor | None) -> dict[nn.Module, torch.Size]:
+    """The shape of what comes into every GroupPool, seen by running the model."""
     pools = [m for m in model.modules() if isinstance(m, GroupPool)]
     if not pools:
         return {}
     if example is None:
         raise InputError("example: a network with a GroupPool needs a batch to be folded with")
-    found: dict[nn.Module, int] = {}
+    found: dict[nn.Module, torch.Size] = {}
 
     def note(module: nn.Module, args: tuple[Tensor, ...]) -> None:
-        found[module] = args[0].shape[1]
+        found[module] = args[0].shape
 
     handles = [pool.register_forward_pre_hook(note) for pool in pools]
     try:
         with evaluating(model):
-            model(example)
+            model(require_batch(example))
     finally:
         for handle in handles:
             handle.remove()

@@ -125,10 +125,11 @@ def _stride_words(windows: list[Window], axes: frozenset[int] | None) -> str | N
     if not bad:
         return None
     w = bad[0]
+    fitting = [w.size - w.left_over, w.size - w.left_over + w.stride]
     return (
         f"stride {w.stride} on size {w.size} leaves {w.left_over} pixel(s) over "
-        f"(kernel {w.kernel}, padding {w.padding}); exact at size {w.size - w.left_over} "
-        f"or {w.size - w.left_over + w.stride}"
+        f"(kernel {w.kernel}, padding {w.padding}); exact at size "
+        + " or ".join(str(size) for size in fitting if size > 0)
     )
 
 

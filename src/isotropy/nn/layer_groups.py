@@ -28,7 +28,8 @@ def layer_groups(
         return whole, dict.fromkeys(order, whole)
     unknown = [name for name in spec if name not in order]
     if unknown or not spec:
-        raise InputError(f"group names the layer {unknown[:1]}; the layers are {list(order)}")
+        what = f"the layer {unknown[0]!r}" if unknown else "no layer"
+        raise InputError(f"group names {what}; the layers are {list(order)}")
     named = {name: as_group(value) for name, value in spec.items()}
     whole = _join_all(list(named.values()))
     groups: dict[str, Group] = {}
@@ -60,6 +61,8 @@ def input_action(group: Group, example: Tensor, action: ActionSpec | None) -> Ac
     if example.ndim > 2:
         grid(group, tuple(example.shape[2:]))  # refuses grids that the group does not fit
     if isinstance(action, Action):
+        if group.is_subgroup_of(action.group):
+            action = action.restrict(group)
         if action.group != group or action.size != size:
             raise InputError(
                 f"action is of {action.group.name} on {action.size} entries; needed is one of "

@@ -14,6 +14,7 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, permuting, regular, trivial
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
+from isotropy.nn.arguments import require_batch
 from isotropy.nn.blueprint import Blueprint, blueprint_of
 from isotropy.nn.layer_groups import input_action, on_this_input
 from isotropy.nn.trace import Call, Layout, Space
@@ -49,6 +50,11 @@ def equivariance_error(
     >>> error < 1e-12
     True
     """
+    require_batch(x, "x")
+    if not callable(model):
+        raise InputError(
+            f"model must be a torch.nn.Module or a function, not {type(model).__name__}"
+        )
     blueprint = blueprint_of(model) if isinstance(model, nn.Module) else None
     own = on_this_input(group_or_default(model, group), x, action)
     runner = copy.deepcopy(model).double() if isinstance(model, nn.Module) else model
@@ -70,7 +76,7 @@ def equivariance_error(
                 f"for an input moved by {element} the output has shape {tuple(moved.shape)}; "
                 f"expected is {tuple(expected.shape)}"
             )
-        worst = max(worst, relative(moved - expected, reference))
+        worst = max(worst, relative(moved, expected))
     return worst
 
 
@@ -177,5 +183,5 @@ def own_error(call: Call, frame: Frame, elements: Iterable[str]) -> float:
         result = call.again(_one_after_another(inputs))
         if result.shape != expected.shape:
             return float("inf")
-        worst = max(worst, relative(result - expected, reference))
+        worst = max(worst, relative(result, expected))
     return worst

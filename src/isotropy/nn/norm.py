@@ -34,10 +34,7 @@ class Norm(TiedModule):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if channels.is_signed:
-            raise InputError(
-                f"{type(self).__name__} does not commute with sign changes of channels"
-            )
+        require_unsigned(channels, type(self).__name__)
         self.channels = channels
         self.layout = channels.group
         self.group = group or channels.group
@@ -73,6 +70,8 @@ class Norm(TiedModule):
             if value is not None:
                 plain = plain.to(value.device, value.dtype)
                 getattr(plain, name).copy_(value)
+                scheme = getattr(self, f"{name}_scheme")
+                getattr(plain, name).requires_grad_(scheme.psi.requires_grad)
         return plain.train(self.training)
 
 
@@ -107,7 +106,15 @@ class GroupNorm(Norm):
         return self._fill(nn.GroupNorm(self.num_groups, self.channels.size, self.eps, affine))
 
 
+def require_unsigned(channels: Action, what: str) -> None:
+    """Refuse actions with signs for layers that do not commute with them."""
+    if channels.is_signed:
+        raise InputError(f"{what} does not commute with sign changes of channels")
+
+
 def _require_blocks(channels: Action, num_groups: int) -> None:
+    if num_groups < 1 or channels.size % num_groups:
+        raise InputError(f"num_groups={num_groups} does not divide {channels.size} channels")
     block = np.arange(channels.size) // (channels.size // num_groups)
     for g, move in channels.moves.items():
         image = block[move.target].reshape(num_groups, -1)

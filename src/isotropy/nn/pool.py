@@ -20,20 +20,18 @@ class GroupPool(nn.Module):
     Args:
         group: the group whose regular fields come in.
         mode: "mean" or "max".
-        dimensions: of space, needed to fold it.
 
     >>> import torch, isotropy as iso
     >>> GroupPool(iso.group("D4"))(torch.zeros(2, 24, 5, 5)).shape
     torch.Size([2, 3, 5, 5])
     """
 
-    def __init__(self, group: FiniteGroup, mode: str = "mean", dimensions: int = 2) -> None:
+    def __init__(self, group: FiniteGroup, mode: str = "mean") -> None:
         super().__init__()
         if mode not in ("mean", "max"):
             raise InputError(f'mode must be "mean" or "max", not {mode!r}')
         self.group = group
         self.mode = mode
-        self.dimensions = dimensions
 
     def forward(self, x: Float[Tensor, "batch channels *space"]) -> Tensor:
         if x.shape[1] % self.group.order:
@@ -44,15 +42,15 @@ class GroupPool(nn.Module):
         fields = x.reshape(x.shape[0], -1, self.group.order, *x.shape[2:])
         return fields.mean(2) if self.mode == "mean" else fields.amax(2)
 
-    def folded(self, channels: int) -> nn.Module:
-        """The same in torch's own modules, for this many incoming channels."""
-        if self.dimensions > 2:
+    def folded(self, channels: int, dimensions: int) -> nn.Module:
+        """The same in torch's own modules, for so many channels on a grid of so many axes."""
+        if dimensions > 2:
             raise NotSupportedError("a GroupPool over volumes has no form in torch's own modules")
         kinds = _MEAN if self.mode == "mean" else _MAX
-        window = (self.group.order, *[1] * self.dimensions)
+        window = (self.group.order, *[1] * dimensions)
         return nn.Sequential(
             nn.Unflatten(1, (channels // self.group.order, self.group.order)),
-            kinds[self.dimensions](window if self.dimensions else self.group.order),
+            kinds[dimensions](window if dimensions else self.group.order),
             nn.Flatten(1, 2),
         )
 

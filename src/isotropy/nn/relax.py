@@ -41,6 +41,8 @@ def relax(model: nn.Module, layer: str, group: Group | str) -> nn.Module:
     """
     own = as_group(group)
     layers = weight_layers(model)
+    if not layers:
+        raise InputError("the model has no tied layers; make some with iso.equivariant")
     if layer not in layers:
         raise InputError(f"layer must be one of {list(layers)}, not {layer!r}")
     now = layers[layer].group

@@ -10,7 +10,8 @@ from torch import Tensor
 from isotropy.groups.action import Action, Group
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.grid import axis_matrix
-from isotropy.nn.trace import Axis, Layout, Space, action_of, grid_shape
+from isotropy.nn.trace import Axis, Layout, Pixels, Space, action_of, grid_shape
+from isotropy.schemes import kernel_action
 
 
 def turn_grid(x: Tensor, group: Group, element: str, positions: tuple[int, ...]) -> Tensor:
@@ -43,15 +44,18 @@ def transform(
     if positions and missing:
         return None
     for i, dim in enumerate(layout):
+        if isinstance(dim, Pixels):
+            x = kernel_action(group, dim.shape).apply(element, x, i)
+            continue
         action = action_of(dim, default)
         if action is not None:
             x = action.restrict(group).apply(element, x, i)
     return turn_grid(x, group, element, positions)
 
 
-def relative(difference: Tensor, reference: Tensor) -> float:
-    """‖difference‖ / ‖reference‖ in float64; not finite counts as infinite."""
-    error = torch.linalg.vector_norm(difference.double())
-    size = torch.linalg.vector_norm(reference.double())
-    value = float(error / size) if float(size) > 0 else float(error)
-    return value if value == value else float("inf")
+def relative(value: Tensor, expected: Tensor) -> float:
+    """‖value - expected‖ / ‖expected‖ in float64; not a number counts as infinite."""
+    error = torch.linalg.vector_norm(value.double() - expected.double())
+    size = torch.linalg.vector_norm(expected.double())
+    ratio = float(error / size) if float(size) > 0 else float(error)
+    return ratio if ratio == ratio else float("inf")

@@ -9,11 +9,13 @@ from isotropy.nn.trace.space import (
     Flat,
     Layout,
     One,
+    Pixels,
     Space,
     action_of,
     grid_shape,
 )
-from isotropy.nn.trace.tracer import Call, Trace, layout_of, trace
+from isotropy.nn.trace.tags import layout_of
+from isotropy.nn.trace.tracer import Call, Trace, trace
 
 __all__ = [
     "CONVOLUTIONS",
@@ -26,6 +28,7 @@ __all__ = [
     "Flat",
     "Layout",
     "One",
+    "Pixels",
     "Space",
     "Trace",
     "action_of",

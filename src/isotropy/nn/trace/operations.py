@@ -10,55 +10,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from isotropy.errors import NotSupportedError
+from isotropy.groups.action import Action
 from isotropy.nn.trace.layers import mark_unsigned
+from isotropy.nn.trace.names import (
+    ALIASES,
+    ALONG,
+    BINARY,
+    COMPARE,
+    LINEAR,
+    ODD,
+    PERMUTE,
+    POINTWISE,
+    REASONS,
+    REDUCE,
+    RESHAPE,
+    SCALING,
+    SPATIAL,
+    WEIGHTED,
+)
 from isotropy.nn.trace.shapes import combine, reshaped
 from isotropy.nn.trace.space import Axis, Batch, Channels, Dim, Flat, Layout, One, Space, describe
+from isotropy.nn.trace.tags import LAYOUT, MIXED, is_mixed, is_trained, layout_of
 
 if TYPE_CHECKING:
     from isotropy.nn.trace.tracer import Tracer
 
 Rule = Callable[["Operation"], Any]
-
-_ODD = (
-    "neg clone contiguous detach to float double half bfloat16 type cpu cuda tanh softsign "
-    "hardshrink softshrink tanhshrink sin asinh atan erf dropout alpha_dropout feature_dropout "
-    "dropout1d dropout2d dropout3d feature_alpha_dropout requires_grad positive sign"
-)
-_POINTWISE = (
-    "relu relu6 leaky_relu prelu elu selu celu gelu silu mish sigmoid hardsigmoid hardswish "
-    "softplus logsigmoid exp log log1p sqrt rsqrt abs square pow clamp clamp_min clamp_max clip "
-    "hardtanh threshold cos reciprocal rrelu expm1 cosh sinh logit nan_to_num"
-)
-_BINARY = (
-    "add sub rsub subtract mul multiply div divide true_divide maximum minimum fmax fmin radd rmul "
-    "rdiv rtruediv truediv iadd imul isub rpow atan2"
-)
-_SPATIAL = (
-    "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d "
-    "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d "
-    "adaptive_max_pool3d lp_pool1d lp_pool2d lp_pool3d interpolate upsample"
-)
-_REDUCE = "mean sum amax amin std var norm logsumexp prod max min median"
-_ALONG = "softmax log_softmax normalize softmin"
-_RESHAPE = "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as"
-_PERMUTE = "permute transpose movedim swapaxes swapdims moveaxis"
-
-REASONS: dict[str, str] = {
-    "pixel_shuffle": "it turns channels into pixels in an order that no turn of the picture keeps",
-    "pixel_unshuffle": "it turns pixels into channels in an order no turn of the picture keeps",
-    "scaled_dot_product_attention": "attention is not supported",
-    "multi_head_attention_forward": "attention is not supported",
-    "matmul": "a product of tensors mixes channels or pixels (attention?)",
-    "bmm": "a product of tensors mixes channels or pixels (attention?)",
-    "einsum": "a product of tensors mixes channels or pixels (attention?)",
-    "roll": "a shift along an axis has no place in a turned picture",
-    "grid_sample": "it interpolates at fixed places",
-    "local_response_norm": "it mixes neighbouring channels, which breaks fields",
-}
-_WEIGHTED = "conv linear batch_norm layer_norm group_norm instance_norm prelu bilinear embedding"
 
 
 @dataclass(frozen=True)
@@ -77,13 +57,18 @@ class Operation:
         return f"{self.name} in {self.tracer.where}"
 
     @property
+    def x(self) -> Any:
+        """The tensor that the operation is of."""
+        return self.argument(0, "input")
+
+    @property
     def layout(self) -> Layout:
-        """The layout of the first argument."""
-        return self.layout_of(self.args[0])
+        """The layout of that tensor."""
+        return self.layout_of(self.x)
 
     def layout_of(self, value: Any) -> Layout:
         """The layout of an argument that must have one."""
-        layout = _layout(value)
+        layout = layout_of(value)
         if layout is None:
             raise NotSupportedError(_refusal(self.tracer, self.name))
         return layout
@@ -99,7 +84,7 @@ class Operation:
 
 def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run an operation on traced tensors and give its result a layout."""
-    name = getattr(func, "__name__", str(func)).strip("_")
+    name = _name(func)
     rule = _RULES.get(name)
     before = (tracer.copies(args), tracer.copies(kwargs)) if rule is not None else None
     out = func(*args, **kwargs)
@@ -109,17 +94,27 @@ def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
         raise NotSupportedError(_refusal(tracer, name))
     operation = Operation(tracer, name, args, kwargs, out)
     layout = rule(operation)
+    if layout is None:
+        setattr(out, MIXED, True)
+        return out
     if isinstance(out, tuple | list):
         for piece, own in zip(out, layout, strict=False):
-            piece._isotropy_layout = own
+            setattr(piece, LAYOUT, own)
         return out
     in_place = _shares_memory(out, args)
     tracer.record(operation.where, func, *before, out, layout, in_place)
     return out
 
 
+def _name(func: Any) -> str:
+    """An operation's name; that of the property, if it reads one."""
+    name = str(getattr(func, "__name__", func))
+    name = str(func.__self__.__name__) if name == "__get__" else name.strip("_")
+    return ALIASES.get(name, name)
+
+
 def _refusal(tracer: Tracer, name: str) -> str:
-    weighted = any(name.startswith(kind) for kind in _WEIGHTED.split())
+    weighted = any(name.startswith(kind) for kind in WEIGHTED.split())
     reason = REASONS.get(name, "no rule says what this operation does to channels and pixels")
     if weighted:
         reason = "a weight used outside a layer cannot be tied; use the torch.nn layer"
@@ -140,10 +135,6 @@ def _shares_memory(out: Tensor, args: tuple[Any, ...]) -> bool:
     return out.untyped_storage().data_ptr() == first.untyped_storage().data_ptr()
 
 
-def _layout(value: Any) -> Layout | None:
-    return getattr(value, "_isotropy_layout", None)
-
-
 # -- one channel, one pixel at a time -------------------------------------------------------
 
 
@@ -152,31 +143,29 @@ def _odd(op: Operation) -> Layout:
 
 
 def _pointwise(op: Operation) -> Layout:
-    if len(op.args) > 1 and isinstance(op.args[1], Tensor):
+    if isinstance(op.argument(1, "other"), Tensor):
         return _binary(op)
     mark_unsigned(op.layout, op.where)
     return op.layout
 
 
-_LINEAR = ("add", "sub", "iadd", "isub", "radd", "subtract", "rsub")
-_SCALING = ("mul", "multiply", "div", "divide", "true_divide", "imul", "rmul", "truediv")
-
-
 def _binary(op: Operation) -> Layout:
-    first, second = op.args[0], op.args[1]
-    if _layout(first) is None:
+    first, second = op.x, op.argument(1, "other")
+    if layout_of(first) is None:
         first, second = second, first
     layout = op.layout_of(first)
-    other = _layout(second)
+    other = layout_of(second)
     if other is not None:
-        if op.name not in _LINEAR:
+        if op.name not in LINEAR:
             mark_unsigned(layout, op.where)
         return combine(layout, first.shape, other, second.shape, op.where)
+    if is_mixed(second):
+        op.refuse("mixes the samples of a batch")
     if not isinstance(second, Tensor) or second.numel() == 1:
-        if op.name not in _SCALING:
+        if op.name not in SCALING:
             mark_unsigned(layout, op.where)
         return layout
-    if isinstance(second, nn.Parameter):
+    if is_trained(second):
         op.refuse(
             f"a parameter of shape {tuple(second.shape)} acts on single channels or pixels; only "
             "torch.nn layers can be tied"
@@ -221,7 +210,7 @@ def _pad(op: Operation) -> Layout:
 
 
 def _reshape(op: Operation) -> Layout:
-    return reshaped(op.layout, op.args[0].shape, op.out.shape, op.tracer.dimensions, op.where)
+    return reshaped(op.layout, op.x.shape, op.out.shape, op.tracer.dimensions, op.where)
 
 
 def _permute(op: Operation) -> Layout:
@@ -246,12 +235,13 @@ def _order(op: Operation, n: int) -> list[int]:
 
 
 def _expand(op: Operation) -> Layout:
-    layout, shape = op.layout, op.args[0].shape
+    layout, shape = op.layout, op.x.shape
     if op.name == "expand_as":
-        other = _layout(op.args[1])
+        other = layout_of(op.args[1])
         if other is not None:
             return combine(layout, shape, other, op.args[1].shape, op.where)
     grown = [i for i in range(len(layout)) if op.out.shape[i - len(layout)] != shape[i]]
+    grown = [i for i in grown if not isinstance(layout[i], Axis)]  # those keep their meaning
     present = {d.number for d in layout if isinstance(d, Axis)}
     axes = [Axis(i) for i in range(op.tracer.dimensions) if i not in present]
     if op.out.ndim != len(layout) or len(grown) > len(axes):
@@ -269,14 +259,27 @@ def _getitem(op: Operation) -> Layout:
         taken = sum(i is not None for i in index) - 1
         fill = (slice(None),) * (len(layout) - taken)
         index = (*index[:at], *fill, *index[at + 1 :])
-    if not all(i is None or (isinstance(i, slice) and i == slice(None)) for i in index):
+    if not all(_takes_all(i, n) for i, n in _beside_sizes(index, op.x.shape)):
         op.refuse(
             f"indexing takes out some of {describe(layout)}; only whole dimensions keep their "
             "meaning (use chunk or split for channels)"
         )
     dims = iter(layout)
-    head = [One() if i is None else next(dims) for i in index]
-    return (*head, *dims)
+    head = [(i, One() if i is None else next(dims)) for i in index]
+    return (*(d for i, d in head if not isinstance(i, int)), *dims)
+
+
+def _beside_sizes(index: tuple[Any, ...], shape: Any) -> list[tuple[Any, int]]:
+    """Every index with the size of the dimension it is for; new dimensions have size 1."""
+    sizes = iter(shape)
+    return [(i, 1 if i is None else next(sizes)) for i in index]
+
+
+def _takes_all(index: Any, size: int) -> bool:
+    """Whether an index leaves nothing of a dimension out."""
+    if isinstance(index, int):
+        return size == 1
+    return index is None or (isinstance(index, slice) and len(range(*index.indices(size))) == size)
 
 
 def _cat(op: Operation) -> Layout:
@@ -302,22 +305,37 @@ def _split(op: Operation) -> list[Layout]:
     root = whole.space.root()
     if root.is_free:
         root.parts = [Space(size, op.where) for size in sizes]
+    elif root.parts is None and root.action is not None:
+        root.parts = _bound_parts(root.action, sizes, op.where)
     if root.parts is None or [p.size for p in root.parts] != sizes:
         op.refuse("the channels are already divided in another way")
     return [(*layout[:dim], Channels(part), *layout[dim + 1 :]) for part in root.parts]
 
 
+def _bound_parts(action: Action, sizes: list[int], where: str) -> list[Space]:
+    """The spaces of channels that a known action keeps apart."""
+    parts, start = [], 0
+    for size in sizes:
+        part = Space(size, where)
+        part.action = action.part(start, size)
+        parts.append(part)
+        start += size
+    return parts
+
+
 # -- reductions -----------------------------------------------------------------------------
 
 
-def _reduce(op: Operation) -> Layout | list[Layout]:
-    if len(op.args) > 1 and isinstance(op.args[1], Tensor):
+def _reduce(op: Operation) -> Layout | list[Layout] | None:
+    if isinstance(op.argument(1, "other"), Tensor):
         return _binary(op)
     layout = op.layout
     mark_unsigned(layout, op.where)
     given = op.argument(2 if op.name == "norm" else 1, "dim", op.kwargs.get("axis"))
     given = range(len(layout)) if given is None else given
     gone = {int(d) % len(layout) for d in ([given] if isinstance(given, int) else given)}
+    if len(gone) == len(layout):
+        return None  # a number: the model looks at its data
     if any(isinstance(layout[d], Batch) for d in gone):
         op.refuse("mixes the samples of a batch")
     value = op.out[0] if isinstance(op.out, tuple) else op.out
@@ -339,18 +357,19 @@ def _one_left(dim: Dim, where: str) -> Dim:
     """What a reduced dimension stands for if it is kept: channels become one invariant channel."""
     if isinstance(dim, Channels | Flat):
         return Channels(Space(1, where))
-    return dim if isinstance(dim, Axis) else One()
+    return One()
 
 
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(_ODD.split(), _odd),
-    **dict.fromkeys(_POINTWISE.split(), _pointwise),
-    **dict.fromkeys(_BINARY.split(), _binary),
-    **dict.fromkeys(_SPATIAL.split(), _spatial),
-    **dict.fromkeys(_REDUCE.split(), _reduce),
-    **dict.fromkeys(_ALONG.split(), _along),
-    **dict.fromkeys(_RESHAPE.split(), _reshape),
-    **dict.fromkeys(_PERMUTE.split(), _permute),
+    **dict.fromkeys(ODD.split(), _odd),
+    **dict.fromkeys(POINTWISE.split(), _pointwise),
+    **dict.fromkeys(COMPARE.split(), _pointwise),
+    **dict.fromkeys(BINARY.split(), _binary),
+    **dict.fromkeys(SPATIAL.split(), _spatial),
+    **dict.fromkeys(REDUCE.split(), _reduce),
+    **dict.fromkeys(ALONG.split(), _along),
+    **dict.fromkeys(RESHAPE.split(), _reshape),
+    **dict.fromkeys(PERMUTE.split(), _permute),
     **dict.fromkeys(("expand", "expand_as"), _expand),
     **dict.fromkeys(("cat", "concat", "concatenate"), _cat),
     **dict.fromkeys(("chunk", "split", "tensor_split"), _split),

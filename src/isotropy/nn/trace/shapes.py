@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from math import prod
 
 from isotropy.errors import NotSupportedError
-from isotropy.nn.trace.space import Axis, Batch, Channels, Dim, Flat, Layout, One, Space, describe
+from isotropy.nn.trace.space import (
+    Axis,
+    Batch,
+    Channels,
+    Dim,
+    Flat,
+    Layout,
+    One,
+    Pixels,
+    Space,
+    describe,
+)
+from isotropy.schemes import kernel_action
 
 Shape = Sequence[int]
 
@@ -96,6 +108,10 @@ def _reshape_block(
         return [first]
     if len(targets) == 1 and isinstance(first, Channels) and _whole_grid(dims[1:]):
         return [Flat(first.space, tuple(sizes[1:]))]
+    if len(targets) == 1 and _whole_grid(dims):
+        return [Pixels(tuple(sizes))]
+    if len(dims) == 1 and isinstance(first, Pixels) and targets == list(first.shape):
+        return [Axis(i) for i in range(len(targets))]
     if len(dims) == 1 and isinstance(first, Flat) and targets == [first.space.size, *first.shape]:
         return [Channels(first.space), *(Axis(i) for i in range(len(first.shape)))]
     gridless = not any(isinstance(d, Axis) for d in layout)
@@ -121,6 +137,11 @@ def _as_grid(space: Space, targets: list[int], where: str) -> list[Dim]:
     root = space.root()
     if root.is_free:
         root.product = (Space(targets[0], where), tuple(targets[1:]))
+    elif root.product is None and root.action is not None:
+        base = Space(targets[0], where)
+        pixels = kernel_action(root.action.group, tuple(targets[1:]))
+        base.action = root.action.first_factor(pixels)
+        root.product = (base, tuple(targets[1:]))
     if root.product is None or [root.product[0].size, *root.product[1]] != targets:
         raise NotSupportedError(f"{where}: these features already mean something else")
     return [Channels(root.product[0]), *(Axis(i) for i in range(len(targets) - 1))]

@@ -131,7 +131,14 @@ class Flat:
     shape: tuple[int, ...]
 
 
-Dim = Batch | One | Channels | Axis | Flat
+@dataclass(frozen=True)
+class Pixels:
+    """All pixels of the grid in one dimension, row by row."""
+
+    shape: tuple[int, ...]
+
+
+Dim = Batch | One | Channels | Axis | Flat | Pixels
 Layout = tuple[Dim, ...]
 
 

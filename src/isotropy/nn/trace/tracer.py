@@ -16,17 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from isotropy.errors import NotSupportedError
 from isotropy.nn.trace.space import Axis, Batch, Channels, Layout, Space
-
-_TAG = "_isotropy_layout"
-
-
-def layout_of(value: object) -> Layout | None:
-    """What the dimensions of a traced tensor mean, or None."""
-    return getattr(value, _TAG, None) if isinstance(value, Tensor) else None
+from isotropy.nn.trace.tags import LAYOUT, MIXED, TRAINED, is_mixed, is_trained, layout_of
 
 
 @dataclass
@@ -128,8 +122,14 @@ class Tracer(TorchFunctionMode):
         from isotropy.nn.trace.operations import follow
 
         kwargs = kwargs or {}
-        if self._silent or not _any_tracked(args, kwargs):
+        if self._silent:
             return func(*args, **kwargs)
+        if not _any(args, kwargs, lambda v: layout_of(v) is not None):
+            out = func(*args, **kwargs)
+            for tag, test in ((TRAINED, is_trained), (MIXED, is_mixed)):
+                if isinstance(out, Tensor) and _any(args, kwargs, test):
+                    setattr(out, tag, True)
+            return out
         return follow(self, func, args, kwargs)
 
     def record(
@@ -143,7 +143,7 @@ class Tracer(TorchFunctionMode):
         in_place: bool,
     ) -> None:
         """Write down a call; its output now has this layout."""
-        setattr(output, _TAG, layout)
+        setattr(output, LAYOUT, layout)
         kept = self._copy(output) if self.capture else output
         self.calls.append(Call(name, target, args, kwargs, kept, layout, in_place))
 
@@ -162,7 +162,7 @@ class Tracer(TorchFunctionMode):
         self._silent += 1  # copying is not the model's doing
         kept = value.detach().clone()
         self._silent -= 1
-        setattr(kept, _TAG, layout_of(value))
+        setattr(kept, LAYOUT, layout_of(value))
         return kept
 
     # -- modules ----------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Tracer(TorchFunctionMode):
     def _layer(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         from isotropy.nn.trace.layers import layer_layout
 
-        if self._silent or not _any_tracked(args, kwargs):
+        if self._silent or not _any(args, kwargs, lambda v: layout_of(v) is not None):
             return
         name = self.where
         if len(args) != 1 or kwargs or not isinstance(output, Tensor):
@@ -211,15 +211,9 @@ class Tracer(TorchFunctionMode):
         self.record(name, module, args, kwargs, output, layout, in_place=False)
 
 
-def _any_tracked(args: Any, kwargs: Any) -> bool:
-    found = False
-
-    def look(value: Any) -> None:
-        nonlocal found
-        found = found or layout_of(value) is not None
-
-    tree_map(look, (args, kwargs))
-    return found
+def _any(args: Any, kwargs: Any, test: Callable[[Any], bool]) -> bool:
+    """Whether some value among the arguments passes a test."""
+    return any(test(value) for value in tree_leaves((args, kwargs)))
 
 
 @torch.no_grad()
@@ -235,11 +229,11 @@ def trace(model: nn.Module, example: Tensor, capture: bool = False) -> Trace:
     tracer = Tracer(model, dimensions, capture)
     space = Space(example.shape[1], "the input")
     x = example.detach().clone()
-    setattr(x, _TAG, (Batch(), Channels(space), *(Axis(i) for i in range(dimensions))))
+    setattr(x, LAYOUT, (Batch(), Channels(space), *(Axis(i) for i in range(dimensions))))
     with tracer.hooked(), tracer:
         output = model(x)
     layout = layout_of(output)
     if not isinstance(output, Tensor) or layout is None:
-        kind = type(output).__name__
+        kind = "a constant" if isinstance(output, Tensor) else type(output).__name__
         raise NotSupportedError(f"the model must return one tensor made from its input, not {kind}")
     return Trace(tracer.calls, space, output, layout, dimensions, tracer.constants)
