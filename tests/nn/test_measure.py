@@ -240,7 +240,8 @@ def test_output_that_is_not_finite_is_never_fine(bad: float) -> None:
 def test_nan_in_the_input_is_never_fine() -> None:
     x = images()
     x[0, 0, 0, 0] = float("nan")
-    assert iso.equivariance_error(torch.relu, x, "D4", "image") == math.inf
+    with pytest.raises(iso.InputError, match="NaN"):
+        iso.equivariance_error(torch.relu, x, "D4", "image")
 
 
 def test_nan_for_one_element_only_is_never_fine() -> None:

@@ -589,7 +589,7 @@ REFUSED: dict[str, tuple[Step, str]] = {
     ),
     "mean over the batch": (
         lambda x: x - x.mean(0, keepdim=True),
-        "div in the model: mixes the samples of a batch",
+        "mean in the model: mixes the samples of a batch",
     ),
     "mean over everything": (
         lambda x: x / x.mean(),

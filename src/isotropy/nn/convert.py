@@ -194,15 +194,17 @@ def _tracking(
         affine=module.affine,
         track_running_stats=module.track_running_stats,
     )
+    like = module.weight if module.weight is not None else module.running_mean
+    if like is not None:
+        layer.to(like.device, like.dtype)
     _give_channels(layer.weight_scheme, module.weight, dim, recipe)
     _give_channels(layer.bias_scheme, module.bias, dim, recipe)
     if recipe.weights != "fresh" and layer.running_mean is not None:
         for name in ("running_mean", "running_var"):
-            scratch = OrbitScheme(layer._partition(recipe.group)).to(module.running_mean.device)
+            scratch = OrbitScheme(layer.partitions(recipe.group)["weight_scheme"])
             _give_channels(scratch, getattr(module, name), dim, recipe)
             getattr(layer, name).copy_(scratch.psi.detach())
-    like = module.weight if module.weight is not None else module.running_mean
-    return layer if like is None else layer.to(like.device, like.dtype)
+    return layer
 
 
 @torch.no_grad()

@@ -68,7 +68,7 @@ def equivariant(
         fields: "regular"; "input", for copies of the input's own action (for groups too large for
             regular fields); or {layer name: action on its output}.
         exact: replace strides that do not fit the grid by stride 1 and averaging.
-        orthonormal: see `OrbitScheme`.
+        orthonormal: of weights and biases; see `OrbitScheme`.
         monotone: require groups not to grow along the network.
         check: measure the result (a few float64 runs); only turn this off in a loop of many.
 

@@ -50,7 +50,7 @@ def equivariance_error(
     >>> error < 1e-12
     True
     """
-    require_batch(x, "x")
+    x = require_batch(x.detach().double() if isinstance(x, Tensor) else x, "x")
     if not callable(model):
         raise InputError(
             f"model must be a torch.nn.Module or a function, not {type(model).__name__}"
@@ -58,7 +58,6 @@ def equivariance_error(
     blueprint = blueprint_of(model) if isinstance(model, nn.Module) else None
     own = on_this_input(group_or_default(model, group), x, action)
     runner = copy.deepcopy(model).double() if isinstance(model, nn.Module) else model
-    x = x.detach().double()
 
     def run(value: Tensor) -> Tensor:
         with torch.random.fork_rng():  # dropout falls on the same fields every time

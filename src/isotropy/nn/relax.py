@@ -83,7 +83,9 @@ def carry_optimizer(optimizer: Optimizer, before: nn.Module, after: nn.Module) -
     """An optimiser for a relaxed network that goes on where the other one is.
 
     Where an orbit of n entries splits, a part of n_i keeps its share of the gradient: momentum and
-    first moments times n_i / n, second moments times (n_i / n)².
+    first moments times n_i / n, second moments times (n_i / n)². On symmetric data this is what the
+    child would have gathered itself; a weight decay that enters the gradient (SGD's, Adam's, not
+    AdamW's) does not divide that way, so there it is an approximation.
 
     Args:
         optimizer: the optimiser of `before`.

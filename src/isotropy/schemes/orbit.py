@@ -23,8 +23,8 @@ class OrbitScheme(Scheme):
     as fast as its untied twin (8 times under D4), part of what looks like "equivariance trains
     faster". With `orthonormal`, ψ is stored times the root of its orbit's size: B then has
     orthonormal columns, a step of SGD on ψ is the projection of the twin's step, and the twins'
-    first steps on symmetric data are equal. (Adam divides by the gradient's size and does not
-    need it.)
+    first steps on symmetric data are equal (up to the scales of norms, which are not part of it).
+    Adam divides by the gradient's size and does not need it.
 
     Args:
         partition: which entries are one number.

@@ -108,6 +108,8 @@ def _reshape_block(
         return [first]
     if len(targets) == 1 and isinstance(first, Channels) and _whole_grid(dims[1:]):
         return [Flat(first.space, tuple(sizes[1:]))]
+    if len(targets) == 1 and isinstance(first, Channels) and isinstance(dims[-1], Pixels):
+        return [Flat(first.space, dims[-1].shape)]
     if len(targets) == 1 and _whole_grid(dims):
         return [Pixels(tuple(sizes))]
     if len(dims) == 1 and isinstance(first, Pixels) and targets == list(first.shape):
