@@ -50,7 +50,7 @@ def equivariance_error(
     >>> error < 1e-12
     True
     """
-    x = require_batch(x.detach().double() if isinstance(x, Tensor) else x, "x")
+    x = require_batch(_in_float64(x), "x")
     if not callable(model):
         raise InputError(
             f"model must be a torch.nn.Module or a function, not {type(model).__name__}"
@@ -77,6 +77,11 @@ def equivariance_error(
             )
         worst = max(worst, relative(moved, expected))
     return worst
+
+
+def _in_float64(x: object) -> object:
+    """A tensor of any numbers in float64; anything else is left to the check that follows."""
+    return x.detach().double() if isinstance(x, Tensor) else x
 
 
 def _one_tensor(value: object) -> Tensor:
