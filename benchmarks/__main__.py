@@ -30,10 +30,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     parser.add_argument("--out", type=Path, help="keep the figures in this JSON file")
-    parser.add_argument("--table", type=Path, help="write docs/speed.md from this JSON, and stop")
+    parser.add_argument(
+        "--table", type=Path, nargs="+", help="write docs/speed.md from these JSON files, and stop"
+    )
     chosen = parser.parse_args()
     if chosen.table is not None:
-        SPEED.write_text(page(json.loads(chosen.table.read_text())))
+        SPEED.write_text(page([json.loads(path.read_text()) for path in chosen.table]))
         return
     unknown = [n for n in chosen.names if n not in names()]
     if unknown:
