@@ -22,8 +22,9 @@ ORDER = (
     "training",
     "search",
     "evidence",
-    "discover",
     "report",
+    "discover",
+    "estimators",
     "papers",
     "cli",
 )

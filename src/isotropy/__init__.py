@@ -35,10 +35,10 @@ _HOMES = {
     "save": "isotropy.nn.files",
     "load": "isotropy.nn.files",
 }
-_MODULES = ("groups", "schemes", "nn")
+_MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training")
 
 if TYPE_CHECKING:
-    from isotropy import groups, nn, schemes
+    from isotropy import data, groups, metrics, models, nn, schemes, training
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of
@@ -63,6 +63,7 @@ __all__ = [
     "audit",
     "carry_optimizer",
     "cost",
+    "data",
     "equivariance_error",
     "equivariant",
     "fold",
@@ -71,12 +72,15 @@ __all__ = [
     "groups_of",
     "load",
     "matching_width",
+    "metrics",
+    "models",
     "nn",
     "orbits",
     "partition_distance",
     "relax",
     "save",
     "schemes",
+    "training",
 ]
 
 

@@ -15,6 +15,10 @@ class NotSupportedError(IsotropyError):
     """A module or operation that cannot be made equivariant, with the reason."""
 
 
+class TrainingError(IsotropyError):
+    """Training cannot go on: the loss is not a number, say."""
+
+
 class FileFormatError(InputError):
     """A file that is truncated, altered or not ours."""
 

@@ -20,8 +20,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import isotropy as iso
+from isotropy._tensor_file import checksum
 from isotropy.groups import natural, quotient, regular, trivial, vectors
-from isotropy.nn.files import FORMAT, _checksum
+from isotropy.nn.files import FORMAT
 from tests.models import MLP, VGG, ResNet18, UNet, as_if_trained
 from tests.turns import pixel_permutation
 
@@ -720,7 +721,7 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     structure = json.loads(metadata["structure"])
     replacement = change(structure)
     text = replacement if isinstance(replacement, str) else json.dumps(structure)
-    metadata |= {"structure": text, "sha256": _checksum(text, tensors)}
+    metadata |= {"structure": text, "sha256": checksum(text, tensors)}
     safetensors.torch.save_file(tensors, path, metadata)
 
 

@@ -8,18 +8,16 @@ nothing in a file is run.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
+from isotropy._tensor_file import read_tensors, write_tensors
 from isotropy.errors import FileFormatError, InputError
 from isotropy.nn.arguments import require_module
 from isotropy.nn.encoding import Decoder, Encoder
@@ -44,25 +42,10 @@ def save(model: nn.Module, path: str | os.PathLike[str]) -> None:
     >>> torch.equal(iso.load(where).weight, layer.weight)
     True
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import save_file
-
     encoder = Encoder()
     root = _describe(require_module(model), "", encoder, {})
     structure = {"root": root, "objects": encoder.objects}
-    tensors = encoder.tensors
-    text = json.dumps(structure)
-    metadata = {"format": FORMAT, "structure": text, "sha256": _checksum(text, tensors)}
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        save_file(tensors, temporary, metadata)
-        os.replace(temporary, target)
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"cannot write {target}: {error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    write_tensors(Path(path), encoder.tensors, json.dumps(structure), FORMAT)
 
 
 def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) -> nn.Module:
@@ -72,22 +55,8 @@ def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) 
         path: the file.
         classes: your own module classes that it needs, unless they are imported already.
     """
-    from safetensors import SafetensorError, safe_open
-
     target = Path(path)
-    if not target.is_file():
-        raise InputError(f"no such file: {target}")
-    try:
-        with safe_open(target, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise FileFormatError(f"{target} is truncated or no safetensors file ({error})") from None
-    if metadata.get("format") != FORMAT:
-        raise FileFormatError(f"{target} was not written by iso.save (no {FORMAT} description)")
-    text = metadata.get("structure", "")
-    if metadata.get("sha256") != _checksum(text, tensors):
-        raise FileFormatError(f"{target} has been altered: its checksum does not fit")
+    tensors, text = read_tensors(target, FORMAT, "iso.save")
     known = {_qualified(kind): kind for kind in classes}
     try:
         structure = json.loads(text)
@@ -97,15 +66,6 @@ def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) 
         raise
     except _SENSELESS as error:
         raise FileFormatError(f"{target}: its description makes no sense ({error!r})") from None
-
-
-def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        value = tensors[name].detach().cpu().contiguous()
-        digest.update(f"{name}{value.dtype}{tuple(value.shape)}".encode())
-        digest.update(value.flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _qualified(kind: type) -> str:

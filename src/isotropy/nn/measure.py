@@ -18,7 +18,7 @@ from isotropy.nn.arguments import require_batch
 from isotropy.nn.blueprint import Blueprint, blueprint_of
 from isotropy.nn.layer_groups import input_action, on_this_input
 from isotropy.nn.trace import Call, Layout, Space
-from isotropy.nn.transform import relative, transform, turn_grid
+from isotropy.nn.transform import move, relative, transform
 
 Output = str | Mapping[str, object]
 OUTPUTS = ("invariant", "image", "field")
@@ -69,7 +69,7 @@ def equivariance_error(
     act_out = _output_action(own, reference, output, blueprint)
     worst = 0.0
     for element in act_in.test_elements:
-        moved, expected = run(_move(x, act_in, element)), _move(reference, act_out, element)
+        moved, expected = run(move(x, act_in, element)), move(reference, act_out, element)
         if moved.shape != expected.shape:
             raise InputError(
                 f"for an input moved by {element} the output has shape {tuple(moved.shape)}; "
@@ -143,13 +143,6 @@ def _output_action(
     if isinstance(output, Mapping):
         return permuting(group, output, size=size)  # type: ignore[arg-type]
     raise InputError(f"output must be one of {OUTPUTS} or label permutations, not {output!r}")
-
-
-def _move(x: Tensor, action: Action, element: str) -> Tensor:
-    """Move a batch: its second dimension by the action, its grid (if any) in space."""
-    if x.ndim > 1:
-        x = action.apply(element, x, 1)
-    return turn_grid(x, action.group, element, tuple(range(2, x.ndim)))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,13 @@ def turn_grid(x: Tensor, group: Group, element: str, positions: tuple[int, ...])
     return (turned.flip(flips) if flips else turned).contiguous()
 
 
+def move(x: Tensor, action: Action, element: str) -> Tensor:
+    """A batch moved: its second dimension by the action, its grid (if any) in space."""
+    if x.ndim > 1:
+        x = action.apply(element, x, 1)
+    return turn_grid(x, action.group, element, tuple(range(2, x.ndim)))
+
+
 def transform(
     x: Tensor,
     layout: Layout,

@@ -1,0 +1,19 @@
+"""Data: every input people bring, checked at the door, as samples with targets."""
+
+from isotropy.data.assemble import from_arrays
+from isotropy.data.dataset import DataSet
+from isotropy.data.samples import ArraySamples, Part, Samples
+from isotropy.data.scaling import Scaling
+from isotropy.data.split import split
+from isotropy.data.splits import Splits
+
+__all__ = [
+    "ArraySamples",
+    "DataSet",
+    "Part",
+    "Samples",
+    "Scaling",
+    "Splits",
+    "from_arrays",
+    "split",
+]

@@ -1,0 +1,28 @@
+"""How a source is to be read: every option of `load` in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Called as long work goes on: what is done, how much of it, and of how much if known."""
+
+    def __call__(self, what: str, done: int, total: int | None, /) -> object: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `load`, with its meanings and defaults."""
+
+    layout: str | None = None
+    task: str | None = None
+    target: str | None = None
+    resize: int | None = None
+    skip_bad: bool = False
+    cache: str | Path | None = None
+    mirror: str | None = None
+    seed: int = 0
+    progress: Progress | None = None
