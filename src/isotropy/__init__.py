@@ -35,10 +35,10 @@ _HOMES = {
     "save": "isotropy.nn.files",
     "load": "isotropy.nn.files",
 }
-_MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training")
+_MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", "search")
 
 if TYPE_CHECKING:
-    from isotropy import data, groups, metrics, models, nn, schemes, training
+    from isotropy import data, groups, metrics, models, nn, schemes, search, training
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of
@@ -80,6 +80,7 @@ __all__ = [
     "relax",
     "save",
     "schemes",
+    "search",
     "training",
 ]
 
