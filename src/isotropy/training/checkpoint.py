@@ -69,25 +69,19 @@ def save_progress(path: Path, progress: Progress, signature: dict[str, Any]) -> 
         progress: what to write.
         signature: what must be the same for training to go on from it, as JSON.
     """
-    optimizer = progress.optimizer.state_dict()
     tensors = {f"model.{k}": v for k, v in progress.model.state_dict().items()}
     if progress.average is not None:
         tensors |= {f"average.{k}": v for k, v in progress.average.state_dict().items()}
     tensors |= {f"kept.{k}": v for k, v in progress.kept.items()}
     tensors |= {f"random.{k}": v for k, v in random_state().items()}
     tensors["loss"] = progress.loss
-    numbers: dict[str, dict[str, Any]] = {}
-    for index, state in optimizer["state"].items():
-        for key, value in state.items():
-            if isinstance(value, Tensor):
-                tensors[f"optimizer.{index}.{key}"] = value
-            else:
-                numbers.setdefault(str(index), {})[key] = value
+    state, described = optimizer_state(progress.optimizer)
+    tensors |= {f"optimizer.{k}": v for k, v in state.items()}
     text = json.dumps(
         {
             "signature": signature,
             "position": asdict(progress.position),
-            "optimizer": {"groups": optimizer["param_groups"], "numbers": numbers},
+            "optimizer": described,
         }
     )
     separate = {key: value.detach().clone() for key, value in tensors.items()}
@@ -106,7 +100,7 @@ def load_progress(path: Path, progress: Progress, signature: dict[str, Any]) -> 
         progress.kept = _part(tensors, "kept")
         progress.loss.copy_(tensors["loss"])
         progress.position = Position(**found["position"])
-        progress.optimizer.load_state_dict(_optimizer_state(tensors, found["optimizer"]))
+        set_optimizer_state(progress.optimizer, _part(tensors, "optimizer"), found["optimizer"])
         set_random_state(_part(tensors, "random"))
     except (KeyError, TypeError, RuntimeError) as error:
         first = str(error).splitlines()[0]
@@ -127,14 +121,31 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
 
 
-def _optimizer_state(tensors: dict[str, Tensor], found: dict[str, Any]) -> dict[str, Any]:
+def optimizer_state(optimizer: Optimizer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The state of an optimiser: its tensors by "parameter's number.key", the rest as JSON."""
+    whole = optimizer.state_dict()
+    tensors: dict[str, Tensor] = {}
+    numbers: dict[str, dict[str, Any]] = {}
+    for index, state in whole["state"].items():
+        for key, value in state.items():
+            if isinstance(value, Tensor):
+                tensors[f"{index}.{key}"] = value
+            else:
+                numbers.setdefault(str(index), {})[key] = value
+    return tensors, {"groups": whole["param_groups"], "numbers": numbers}
+
+
+def set_optimizer_state(
+    optimizer: Optimizer, tensors: dict[str, Tensor], described: dict[str, Any]
+) -> None:
+    """Bring an optimiser to where another of the same kind was."""
     state: dict[int, dict[str, Any]] = {
-        int(index): dict(values) for index, values in found["numbers"].items()
+        int(index): dict(values) for index, values in described["numbers"].items()
     }
-    for name, value in _part(tensors, "optimizer").items():
+    for name, value in tensors.items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = value
-    return {"state": state, "param_groups": found["groups"]}
+    optimizer.load_state_dict({"state": state, "param_groups": described["groups"]})
 
 
 def random_state() -> dict[str, Tensor]:

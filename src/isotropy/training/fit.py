@@ -40,12 +40,14 @@ class Fit:
         history: after every epoch its number, loss, validation scores and seconds.
         best_epoch: the epoch whose weights the model has.
         stopped: "epochs", "patience" or "interrupted".
+        optimizer: the optimiser as it was after the last step.
     """
 
     model: nn.Module
     history: list[dict[str, float]]
     best_epoch: int
     stopped: str
+    optimizer: Optimizer
 
     @property
     def seconds(self) -> float:
@@ -73,6 +75,7 @@ def fit(
     resume: bool = False,
     minutes: float = 0.0,
     signature: dict[str, Any] | None = None,
+    optimizer: Optimizer | None = None,
     watch: Sequence[Watch] = (),
 ) -> Fit:
     """Train a model, in place.
@@ -92,6 +95,8 @@ def fit(
         resume: go on from the checkpoint in the folder, if there is one.
         minutes: keep one after so many minutes too.
         signature: what else must be the same for that, as JSON.
+        optimizer: one to go on with, of this model's parameters; by default a new one as in
+            `settings`, whose rates are used in any case.
         watch: who is told how it goes.
 
     >>> import torch, isotropy as iso
@@ -106,7 +111,7 @@ def fit(
         raise InputError("resume: say in which folder the checkpoint is")
     with torch.random.fork_rng(), Interruptible() as signals:
         torch.manual_seed(torch_seed(seed, "training", where.rank))
-        run = _Run(model, train, validation, chosen, seed, where, augmentation)
+        run = _Run(model, train, validation, chosen, seed, where, augmentation, optimizer)
         run.keep_in(folder, minutes, signature or {}, resume)
         return run.through(signals, watch)
 
@@ -123,6 +128,7 @@ class _Run:
         seed: int,
         devices: Devices,
         augmentation: Augmentation | None,
+        optimizer: Optimizer | None,
     ) -> None:
         self.model, self.settings, self.devices = model, settings, devices
         self.seed = seed
@@ -146,7 +152,7 @@ class _Run:
         self.judge = None if validation is None else Judge(validation, devices)
         self.objective = Objective(train, settings, devices.device)
         self.task = train.task
-        optimizer = make_optimizer(model, settings)
+        optimizer = optimizer or make_optimizer(model, settings)
         self.called, self.stepping = devices.prepare(model, optimizer)
         average = copy.deepcopy(model) if settings.ema else None
         loss = torch.zeros((), device=devices.device)
@@ -295,7 +301,7 @@ class _Run:
         elif progress.average is not None:
             self.model.load_state_dict(progress.average.state_dict())
         best = position.best if self.settings.keep == "best" else len(position.history)
-        return Fit(self.model.eval(), position.history, best, stopped)
+        return Fit(self.model.eval(), position.history, best, stopped, progress.optimizer)
 
 
 @torch.no_grad()
