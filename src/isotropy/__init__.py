@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from isotropy._version import __version__
 from isotropy.errors import (
     FileFormatError,
     InputError,
@@ -12,8 +13,6 @@ from isotropy.errors import (
     IsotropyWarning,
     NotSupportedError,
 )
-
-__version__ = "0.1.0.dev0"
 
 # loaded when first used, so that `import isotropy` costs little over `import torch`
 _HOMES = {
@@ -78,6 +77,7 @@ __all__ = [
     "orbits",
     "partition_distance",
     "relax",
+    "runs",
     "save",
     "schemes",
     "search",
