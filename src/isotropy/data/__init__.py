@@ -2,6 +2,8 @@
 
 from isotropy.data.assemble import from_arrays
 from isotropy.data.dataset import DataSet
+from isotropy.data.load import load
+from isotropy.data.named.catalogue import catalogue
 from isotropy.data.samples import ArraySamples, Part, Samples
 from isotropy.data.scaling import Scaling
 from isotropy.data.split import split
@@ -14,6 +16,8 @@ __all__ = [
     "Samples",
     "Scaling",
     "Splits",
+    "catalogue",
     "from_arrays",
+    "load",
     "split",
 ]

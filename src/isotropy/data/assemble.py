@@ -32,6 +32,7 @@ class Raw:
 def assemble(
     train: Raw,
     test: Raw | None = None,
+    validation: Raw | None = None,
     *,
     task: str | None = None,
     names: Sequence[str] | None = None,
@@ -44,37 +45,42 @@ def assemble(
     Args:
         train: the training data.
         test: the test data, if there is some.
+        validation: the validation data, if there is some.
         task: "classification", "regression" or "dense"; told from the targets if None.
         names: the names of classes or columns, if known.
         name: what to call the data.
         origin: how it came to be.
         resize: if given, pictures become squares of this side.
     """
-    parts = [train] if test is None else [train, test]
+    parts = [part for part in (train, test, validation) if part is not None]
     for part in parts:
-        check_lengths(len(part.samples), len(part.targets), part.where)
-        check_samples(part.samples, part.where)
-    if test is not None and test.samples.shape != train.samples.shape:
-        raise InputError(
-            f"{test.where}: samples are of shape {test.samples.shape}, but those of "
-            f"{train.where} of {train.samples.shape}"
-        )
+        _check_part(part, train)
     grid = train.samples.shape[1:]
     task = task or task_of(train.targets, grid)
     targets, classes = encode([part.targets for part in parts], task, names, grid, train.where)
-    first, *rest = [
-        DataSet(part.samples, values, task, classes, name, dict(origin or {}))
+    made = {
+        id(part): DataSet(part.samples, values, task, classes, name, dict(origin or {}))
         for part, values in zip(parts, targets, strict=True)
-    ]
-    whole = Splits(first, *rest)
-    return whole if resize is None else _resized(whole, resize)
+    }
+    whole = Splits(made[id(train)], made.get(id(test)), made.get(id(validation)))
+    return whole if resize is None else resized(whole, resize)
 
 
-def _resized(splits: Splits, side: int) -> Splits:
+def _check_part(part: Raw, train: Raw) -> None:
+    check_lengths(len(part.samples), len(part.targets), part.where)
+    check_samples(part.samples, part.where)
+    if part.samples.shape != train.samples.shape:
+        raise InputError(
+            f"{part.where}: samples are of shape {part.samples.shape}, but those of "
+            f"{train.where} of {train.samples.shape}"
+        )
+
+
+def resized(splits: Splits, side: int) -> Splits:
+    """The same with pictures brought to squares of a side."""
     if splits.train.task == "dense":
         raise InputError("resize is for inputs alone; maps to predict would no longer fit them")
-    train, *rest = [replace(data, samples=Resized(data.samples, side)) for data in splits.parts()]
-    return Splits(train, *rest)
+    return splits.each(lambda data: replace(data, samples=Resized(data.samples, side)))
 
 
 def as_array(value: ArrayLike | torch.Tensor, where: str) -> NDArray[Any]:

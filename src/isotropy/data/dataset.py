@@ -70,7 +70,7 @@ class DataSet:
 
     @property
     def kind(self) -> str:
-        """ "vector", "signal", "image" or "volume"."""
+        """What a sample is: "vector", "signal", "image" or "volume"."""
         return KINDS[len(self.shape)]
 
     @property

@@ -89,12 +89,12 @@ def reading(path: Path) -> Iterator[None]:
 
 def read_header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether the order is Fortran's, and type, from where an .npy begins."""
-    version = npy_format.read_magic(file)  # type: ignore[arg-type]
+    version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise InputError(f"{where}: has named fields, but must be an array of numbers or strings")
     newer = version == (2, 0)
     read = npy_format.read_array_header_2_0 if newer else npy_format.read_array_header_1_0
-    shape, order, dtype = read(file)  # type: ignore[arg-type]
+    shape, order, dtype = read(file)
     if dtype.hasobject:
         raise InputError(
             f"{where}: holds pickled Python objects, which are never loaded, as they can run any "
@@ -115,7 +115,7 @@ def _read(
 ) -> NDArray[Any]:
     """Straight into its final place, so that nothing is held twice."""
     flat = np.empty(int(np.prod(shape, dtype=np.int64)), dtype)
-    view = memoryview(flat.view(np.uint8)) if flat.nbytes else memoryview(b"")
+    view = flat.view(np.uint8).data if flat.nbytes else memoryview(b"")
     done = 0
     while done < len(view):
         got = file.readinto(view[done : done + 2**20])  # type: ignore[attr-defined]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from isotropy.data.assemble import Raw, assemble, raw_arrays
 from isotropy.data.npy import Npz, load_npy
@@ -15,6 +17,7 @@ from isotropy.errors import InputError
 PAIRS = (("images", "labels"), ("X", "y"), ("x", "y"))
 TRAIN_FORMS = ("train_{}", "{}_train")
 TEST_FORMS = ("test_{}", "{}_test")
+VALIDATION_FORMS = ("validation_{}", "val_{}", "{}_validation", "{}_val")
 
 
 def load_npz(
@@ -22,16 +25,22 @@ def load_npz(
     options: Options | None = None,
     name: str = "",
     origin: Mapping[str, Any] | None = None,
+    classes: Sequence[str] | None = None,
 ) -> Splits:
-    """Data from an .npz: X and y, or images and labels; with train_ and test_ before, both parts.
+    """Data from an .npz: X and y, or images and labels, or several parts of that.
+
+    With train_, test_ and validation_ (or val_) before or after these names each is a part.
 
     Args:
-        path: the file. `class_names` in it names the classes, `layout` the axes of the inputs.
+        path: the file. `class_names` in it names the classes, `layout` the axes of the inputs,
+            `note` says what to say beside every number got from it.
         options: how to read it.
         name: what to call it; the file's name if empty.
         origin: how it came to be.
+        classes: the names of the classes, where the file has none.
     """
     options = options or Options()
+    options.refuse("an .npz", "skip_bad")
     arrays = Npz(path)
     train = _part(arrays, TRAIN_FORMS, options) or _part(arrays, ("{}",), options)
     if train is None:
@@ -40,17 +49,31 @@ def load_npz(
             f"{path}: must hold {known}, or these with train_ before; it holds "
             f"{', '.join(arrays.names)}"
         )
-    named = options.target is None and "class_names" in arrays
-    names = [str(text) for text in arrays["class_names"]] if named else None
     return assemble(
         train,
         _part(arrays, TEST_FORMS, options),
+        _part(arrays, VALIDATION_FORMS, options),
         task=options.task,
-        names=names,
+        names=_names(arrays, classes) if options.target is None else None,
         name=name or path.stem,
-        origin=origin or {"source": str(path)},
+        origin={"source": str(path), **_note(arrays), **(origin or {})},
         resize=options.resize,
     )
+
+
+def _names(arrays: Npz, classes: Sequence[str] | None) -> Sequence[str] | None:
+    if "class_names" not in arrays:
+        return classes
+    return [_text(name) for name in arrays["class_names"].ravel()]
+
+
+def _note(arrays: Npz) -> dict[str, str]:
+    return {"note": _text(arrays["note"])} if "note" in arrays else {}
+
+
+def _text(value: Any) -> str:
+    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _part(arrays: Npz, forms: tuple[str, ...], options: Options) -> Raw | None:
@@ -72,13 +95,14 @@ def _part(arrays: Npz, forms: tuple[str, ...], options: Options) -> Raw | None:
 def _raw(arrays: Npz, inputs: str, targets: str, options: Options) -> Raw:
     layout = options.layout
     if layout is None and "layout" in arrays:
-        layout = str(arrays["layout"])
+        layout = _text(arrays["layout"])
     return raw_arrays(arrays[inputs], arrays[targets], layout, f"{arrays.path}: {inputs}")
 
 
 def load_npy_pair(x_path: Path, y_path: Path, options: Options | None = None) -> Splits:
     """Data from two .npy files, inputs and targets."""
     options = options or Options()
+    options.refuse("a pair of .npy files", "target", "skip_bad")
     X, y = load_npy(x_path), load_npy(y_path)
     return assemble(
         raw_arrays(X, y, options.layout, f"{x_path}, {y_path}"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Protocol
+
+from isotropy.errors import InputError
 
 
 class Progress(Protocol):
@@ -26,3 +28,9 @@ class Options:
     mirror: str | None = None
     seed: int = 0
     progress: Progress | None = None
+
+    def refuse(self, source: str, *names: str) -> None:
+        """Say so where an option is given that means nothing for a source."""
+        for option in fields(self):
+            if option.name in names and getattr(self, option.name) != option.default:
+                raise InputError(f"{option.name}: means nothing for {source}")

@@ -106,10 +106,10 @@ class Part(Samples):
     """
 
     def __init__(self, whole: Samples, indices: IntArray) -> None:
-        if isinstance(whole, Part):  # one look-up, however often parts are taken of parts
-            whole, indices = whole.whole, whole.indices[indices]
-        self.whole = whole
-        self.indices = indices
+        inner = whole if isinstance(whole, Part) else None
+        # one look-up, however often parts are taken of parts
+        self.whole: Samples = whole if inner is None else inner.whole
+        self.indices: IntArray = indices if inner is None else inner.indices[indices]
         self.shape = whole.shape
         self.costly = whole.costly
         self.dtype = whole.dtype

@@ -24,6 +24,7 @@ from isotropy.schemes import Partition, vector_partition
 class Scaling:
     """x ↦ (x − shift) / scale, channel by channel (the dimension after the batch).
 
+    >>> import torch
     >>> Scaling((1.0,), (2.0,)).apply(torch.tensor([[3.0], [5.0]])).tolist()
     [[1.0], [2.0]]
     """
@@ -88,8 +89,8 @@ def _shared(
     weights = values * signs if signed else values
     known = labels >= 0
     totals = np.bincount(labels[known], weights[known], minlength=partition.count)
-    mean = np.append(totals / np.maximum(partition.sizes, 1), 0.0)[labels]
+    mean: NDArray[np.float64] = np.append(totals / np.maximum(partition.sizes, 1), 0.0)[labels]
     if signed:
-        return mean * signs
+        return np.asarray(mean * signs)
     mean[~known] = values[~known]  # a coordinate that must be zero keeps its size
     return mean

@@ -1,8 +1,8 @@
-"""A data set as it comes: what to train on, and what its makers set apart for testing."""
+"""A data set as it comes: what to train on, what its makers set apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from isotropy.data.dataset import DataSet
@@ -13,12 +13,14 @@ class Splits:
     """Training data, and test data where the source sets some apart.
 
     Args:
-        train: what to learn from, and to take validation data of.
+        train: what to learn from, and to take validation data of where none is set apart.
         test: what its makers keep for the last comparison, or None.
+        validation: what its makers set apart to choose on, or None.
     """
 
     train: DataSet
     test: DataSet | None = None
+    validation: DataSet | None = None
 
     @property
     def note(self) -> str:
@@ -26,7 +28,12 @@ class Splits:
         return str(self.train.origin.get("note", ""))
 
     def parts(self) -> Iterator[DataSet]:
-        """The training data, then the test data if there is some."""
-        yield self.train
-        if self.test is not None:
-            yield self.test
+        """The training data, then test and validation data as far as there are some."""
+        for part in (self.train, self.test, self.validation):
+            if part is not None:
+                yield part
+
+    def each(self, change: Callable[[DataSet], DataSet]) -> Splits:
+        """The same with every part changed in one way."""
+        test, validation = (None if p is None else change(p) for p in (self.test, self.validation))
+        return Splits(change(self.train), test, validation)
