@@ -7,6 +7,7 @@ text and all tensors. Nothing in it is ever run.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -26,12 +27,25 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], text: str, kind: str) 
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         save_file(tensors, temporary, metadata)
+        _sort_metadata(temporary)
         os.replace(temporary, path)
     except (OSError, SafetensorError) as error:
         raise InputError(f"cannot write {path}: {error}") from None
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _sort_metadata(path: Path) -> None:
+    """Bring a file's metadata into one order: safetensors' own differs from process to process."""
+    with path.open("r+b") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        assert len(text) <= length, "the same text in another order is as long"
+        file.seek(8)
+        file.write(text.ljust(length))
 
 
 def read_tensors(path: Path, kind: str, writer: str) -> tuple[dict[str, Tensor], str]:

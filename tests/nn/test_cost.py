@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 import isotropy as iso
 from isotropy.groups import regular, trivial
+from isotropy.nn.cost import nearest_multiple
 from tests.models import MLP, VGG, Lambda, ResNet18, UNet
 
 
@@ -407,6 +408,42 @@ def test_widths_for_other_outputs() -> None:
         for n in range(4, 73, 4)
     }
     assert off[found] == min(off.values())
+
+
+@pytest.mark.parametrize("step", [1, 3, 8])
+@pytest.mark.parametrize("guess", [0.0, 1.0, 17.4, 40.0, 500.0])
+def test_nearest_multiple(step: int, guess: float) -> None:
+    """Whatever it starts from, against trying all; few numbers are measured, each once."""
+    for target in (-5, 0, 1, 63, 64, 65, 100, 1_000, 1_012, 5_000):
+        asked: list[int] = []
+
+        def measure(number: int, asked: list[int] = asked) -> int:
+            asked.append(number)
+            return number * number + 3
+
+        found = nearest_multiple(measure, target, step, guess)
+        tried = range(step, 100 + step, step)
+        assert found == min(tried, key=lambda n: abs(n * n + 3 - target))
+        assert len(asked) == len(set(asked)) <= 20
+        assert all(number > 0 and number % step == 0 for number in asked)
+
+
+def test_nearest_multiple_of_a_measure_with_steps() -> None:
+    """Where two are as near the smaller is taken, also if measures stay alike for a while."""
+    assert nearest_multiple(lambda n: n // 10, target=3, step=1, guess=1) == 30
+    assert nearest_multiple(lambda n: n, target=6, step=4, guess=100) == 4
+
+
+def test_a_width_that_changes_nothing_is_refused() -> None:
+    plain, other = small(8), nn.Linear(3, 2)
+
+    def factory(width: int) -> nn.Module:
+        return copy.deepcopy(plain)
+
+    with pytest.raises(iso.InputError, match="does not grow with the width"):
+        iso.matching_width(factory, 8, "C4", X)
+    with pytest.raises(iso.InputError, match="does not grow with the width: 8 always"):
+        nearest_multiple(lambda _: numbers(other), target=9, step=2, guess=4)
 
 
 def test_widths_refused() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from isotropy.errors import InputError
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Called as long work goes on: what is done, how much of it, and of how much if known."""
 

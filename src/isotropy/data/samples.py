@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ READY = (np.dtype(np.uint8), np.dtype(np.float32))
 """What torch takes and converts as it is; it has no big-endian numbers, for one."""
 
 
+@runtime_checkable
 class Hash(Protocol):
     """What hashlib's objects have."""
 

@@ -82,9 +82,7 @@ def _quarter(axis: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     return turn
 
 
-def _element(
-    cube: FiniteGroup, matrix: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-) -> str:
+def _element(cube: FiniteGroup, matrix: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> str:
     assert cube.matrices is not None
     return cube.elements[int((cube.matrices == matrix).all((1, 2)).argmax())]
 

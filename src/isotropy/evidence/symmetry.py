@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from isotropy.groups.action import Action, Group
@@ -95,7 +98,10 @@ class Symmetry:
         return isinstance(self.group, FiniteGroup) and self.view == "grid" and self.group.order <= 8
 
     def move(self, x: Tensor, element: str) -> Tensor:
-        """A batch of inputs moved by an element."""
+        """A batch of inputs moved by an element; for shifts each by an amount of its own."""
+        if element == SHIFT:
+            amounts = np.random.default_rng(len(x)).integers(1, x.shape[-1], size=len(x))
+            return rolled(x, amounts)
         if self.view == "grid":
             return move(x, self.inputs, element)
         return self.inputs.apply(element, x.flatten(1), 1).reshape(x.shape)
@@ -109,3 +115,15 @@ class Symmetry:
         """Whether the other's group is part of this one's."""
         inside = other.group.is_subgroup_of(self.group)
         return inside and (self.shift or not other.shift)
+
+
+def rolled(x: Tensor, amounts: NDArray[np.int64]) -> Tensor:
+    """Every sample shifted cyclically along the last axis by its own amount.
+
+    >>> rolled(torch.arange(6.0).reshape(2, 1, 3), np.array([0, 1])).tolist()
+    [[[0.0, 1.0, 2.0]], [[5.0, 3.0, 4.0]]]
+    """
+    length = x.shape[-1]
+    places = (np.arange(length) - amounts[:, None]) % length
+    index = torch.from_numpy(places).to(x.device).view(len(x), *[1] * (x.ndim - 2), length)
+    return x.gather(-1, index.expand(x.shape))

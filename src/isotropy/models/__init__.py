@@ -2,7 +2,7 @@
 
 from isotropy.models.cnn import plain_cnn
 from isotropy.models.mlp import plain_mlp
-from isotropy.models.registry import make, names
+from isotropy.models.registry import factory, make, names
 from isotropy.models.resnet import ResidualBlock, ResNet
 from isotropy.models.unet import UNet
 from isotropy.models.vgg import plain_vgg
@@ -14,6 +14,7 @@ __all__ = [
     "UNet",
     "WideBlock",
     "WideResNet",
+    "factory",
     "make",
     "names",
     "plain_cnn",

@@ -61,19 +61,20 @@ def make(
     >>> iso.equivariance_error(tied, x) < 1e-12
     True
     """
-    factory = _factory(name)
+    function = factory(name)
     outputs = require_count(outputs, "outputs")
     if width is not None:
         options["width"] = require_count(width, "width")
-    known = inspect.signature(factory).parameters
+    known = inspect.signature(function).parameters
     unknown = [option for option in options if option not in known]
     if unknown:
         own = ", ".join(option for option in known if option not in _COMMON) or "none"
         raise InputError(f"{name} has no option {unknown[0]!r}. Its options: {own}")
-    return factory(example_shape, outputs, **options)
+    return function(example_shape, outputs, **options)
 
 
-def _factory(name: str) -> Callable[..., nn.Module]:
+def factory(name: str) -> Callable[..., nn.Module]:
+    """The function behind a name; its signature has the model's options and their defaults."""
     if name in _FACTORIES:
         return _FACTORIES[name]
     near = difflib.get_close_matches(str(name).lower(), names(), n=1, cutoff=0.3)

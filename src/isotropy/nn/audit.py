@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,12 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, trivial
 from isotropy.groups.grid import moved_axes
-from isotropy.nn.arguments import require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module
 from isotropy.nn.blueprint import blueprint_of, tied_modules
 from isotropy.nn.check import field_default
 from isotropy.nn.geometry import cause, is_transposed
 from isotropy.nn.measure import Frame, group_or_default, measured_input, own_error
+from isotropy.nn.precision import StayInFloat64
 from isotropy.nn.tied import TiedModule
 from isotropy.nn.trace import (
     CONVOLUTIONS,
@@ -98,15 +98,18 @@ def audit(
             "act; iso.equivariance_error measures the network as a whole"
         )
     blueprint = blueprint_of(model)
-    trial = copy.deepcopy(model).double().eval()
-    run = trace(trial, x[:8].detach().double(), capture=True)
+    trial = independent_copy(model).double().eval()
+    with StayInFloat64():
+        run = trace(trial, x[:8].detach().double(), capture=True)
     start = Space(x.shape[1], "the input")
     start.action = measured_input(layout, x, action, blueprint)
     run.input_space.unify(start, "the input")
     _bind_output(run, layout, None if blueprint is None else blueprint.output_action)
     frame = Frame(own, field_default(layout), run.dimensions)
     axes = moved_axes(own, run.dimensions)
-    return Audit(own, tuple(_row(call, frame, axes) for call in run.calls if _of_interest(call)))
+    with StayInFloat64():
+        rows = tuple(_row(call, frame, axes) for call in run.calls if _of_interest(call))
+    return Audit(own, rows)
 
 
 def _layout_group(model: nn.Module, own: Group) -> Group:

@@ -18,6 +18,7 @@ from isotropy.nn.blueprint import Blueprint, blueprint_of, meet
 from isotropy.nn.geometry import cause
 from isotropy.nn.linear import Weighted
 from isotropy.nn.measure import Frame, own_error
+from isotropy.nn.precision import StayInFloat64
 from isotropy.nn.trace import Call, Space, Trace, trace
 from isotropy.nn.transform import relative, turn_grid
 from isotropy.schemes import OrbitScheme
@@ -42,7 +43,8 @@ def check_conversion(
     assert blueprint is not None
     devices = {p.device for p in model.parameters()}
     x = example[:2].double()
-    with torch.random.fork_rng(devices=[d for d in devices if d.type == "cuda"]):
+    forked = torch.random.fork_rng(devices=[d for d in devices if d.type == "cuda"])
+    with forked, StayInFloat64():
         torch.manual_seed(0)
         x = torch.randn_like(x)
         trial = copy.deepcopy(model).double().eval()
@@ -68,9 +70,9 @@ def _measure(trial: nn.Module, x: Tensor, blueprint: Blueprint) -> list[Problem]
             if why is not None and why.startswith("asymmetric padding"):
                 raise NotSupportedError(f"{call.name}: {why}; pad both sides alike")
             if why is None:
+                though = ", though its weights are tied" if call.is_module else ""
                 raise NotSupportedError(
-                    f"{call.name}: not equivariant to {group.name} (error {error:.1e}), though "
-                    "its weights are tied"
+                    f"{call.name}: not equivariant to {group.name} (error {error:.1e}){though}"
                 )
             problems.append((call.name, error, why))
     if not problems:
@@ -88,8 +90,8 @@ def _run(model: nn.Module, x: Tensor) -> Trace:
         raise
     except (RuntimeError, ValueError) as error:
         raise NotSupportedError(
-            "the tied network does not run; does its forward fix a number of channels? "
-            f"({str(error).splitlines()[0]})"
+            "the tied network does not run; does its forward fix a number of channels, or use "
+            f"layers that it keeps in a list, not an nn.ModuleList? ({str(error).splitlines()[0]})"
         ) from None
 
 
@@ -172,14 +174,14 @@ def _compare_with_average(
     for i, element in enumerate(group.elements):
         back = group.elements[group.inverse(i)]
         moved = blueprint.input_action.apply(element, x, 1)
-        y = plain(turn_grid(moved, group, element, positions))
+        y = plain(turn_grid(moved, group, element, positions).clone())
         y = blueprint.output_action.apply(back, y, 1) if y.ndim > 1 else y
         y = turn_grid(y, group, back, tuple(range(2, y.ndim)))
         total = y if total is None else total + y
     assert total is not None
     average = total / group.order
     try:
-        error = relative(trial(x), average)
+        error = relative(trial(x.clone()), average)
     except RuntimeError as failure:
         return (
             "the lifted network does not run; does its forward fix a number of channels? "

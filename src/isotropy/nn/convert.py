@@ -24,7 +24,7 @@ from isotropy.nn.geometry import conv_windows, is_transposed
 from isotropy.nn.linear import Linear, Weighted
 from isotropy.nn.norm import GroupNorm, LayerNorm
 from isotropy.nn.tied import TiedModule
-from isotropy.nn.trace import Call, Channels, Dim, Flat, layout_of
+from isotropy.nn.trace import Call, Channels, Dim, Flat, layout_of, refuse_hooks
 from isotropy.schemes import OrbitScheme, kernel_action
 
 
@@ -49,6 +49,15 @@ class Recipe:
 
 def convert(call: Call, recipe: Recipe) -> TiedModule | None:
     """The tied twin of a layer, or None if it needs none."""
+    module = call.target
+    twin = _twin(call, recipe)
+    if twin is not None and isinstance(module, nn.Module):
+        _refuse_own_forward(module)
+        refuse_hooks(call.name, module, "its tied twin")
+    return twin
+
+
+def _twin(call: Call, recipe: Recipe) -> TiedModule | None:
     module, x = call.target, call.args[0]
     layout = layout_of(x) or ()
     if isinstance(module, _ConvNd):
@@ -75,7 +84,7 @@ def convert(call: Call, recipe: Recipe) -> TiedModule | None:
 
 def _convolution(module: _ConvNd, inside: Dim, outside: Dim, x: Tensor, recipe: Recipe) -> Weighted:
     _refuse_asymmetric(module)
-    kind: type[tied_conv._Conv] = getattr(tied_conv, _plain_name(module, _ConvNd))
+    kind: type[tied_conv._Conv] = getattr(tied_conv, _torch_class(module).__name__)
     depthwise = module.groups == module.in_channels and module.groups > 1
     inp, out = recipe.fields.act(inside), recipe.fields.act(outside)
     settings: dict[str, object] = {
@@ -117,14 +126,14 @@ def _refuse_asymmetric(module: _ConvNd) -> None:
         )
 
 
-def _plain_name(module: nn.Module, base: type) -> str:
-    """The name of torch's own class, for the user's subclasses of it too."""
-    for kind in type(module).__mro__:
-        if kind.__module__.startswith("torch.nn") and kind is not base:
-            if type(module).forward is not kind.__dict__.get("forward"):
-                raise NotSupportedError("it is a subclass with a forward of its own")
-            return kind.__name__
-    raise NotSupportedError(f"{type(module).__name__} is no layer of torch.nn")
+def _torch_class(module: nn.Module) -> type:
+    """Torch's own class, for the user's subclasses of it too."""
+    return next(kind for kind in type(module).__mro__ if kind.__module__.startswith("torch.nn"))
+
+
+def _refuse_own_forward(module: nn.Module) -> None:
+    if type(module).forward is not _torch_class(module).forward:  # type: ignore[attr-defined]
+        raise NotSupportedError("it is a subclass with a forward of its own")
 
 
 def _linear(module: nn.Linear, inside: Dim, outside: Dim, recipe: Recipe) -> Linear:

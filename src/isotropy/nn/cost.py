@@ -16,7 +16,7 @@ from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
 from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.equivariant import equivariant
-from isotropy.nn.fold import fold
+from isotropy.nn.fold import plain_twin
 from isotropy.nn.geometry import conv_windows, is_transposed
 from isotropy.nn.layer_groups import ActionSpec
 from isotropy.nn.measure import Output
@@ -99,7 +99,7 @@ def cost(model: nn.Module, example: Tensor) -> Cost:
         run = trace(model, require_batch(example)[:1])
     counted: set[nn.Module] = set()
     rows = tuple(_row(call, counted) for call in run.calls)
-    return Cost(rows, _trained(model), _trained(fold(model, example[:1])))
+    return Cost(rows, _trained(model), _trained(plain_twin(model, example[:1])))
 
 
 def _trained(model: nn.Module) -> int:
@@ -111,7 +111,7 @@ def _row(call: Call, counted: set[nn.Module]) -> CostRow:
     module = call.target
     if isinstance(module, nn.Module) and module not in counted:
         counted.add(module)
-        own, plain = _trained(module), _trained(fold(module, call.args[0]))
+        own, plain = _trained(module), _trained(plain_twin(module, call.args[0]))
     size = 0 if call.in_place else call.output.numel() * call.output.element_size()
     return CostRow(call.name, own, plain, _multiply_adds(call), size)
 
@@ -173,22 +173,55 @@ def matching_width(
         raise InputError(f"group: {own.name} has no regular fields, so widths cannot be matched")
     measure = _measures(match, own, example, output, action)
     target = measure(factory(width), False)
-    step = own.order
+    # weights shared by the group: |G| times fewer, and their number grows with the width squared
+    guess = width * own.order**0.5 if match == "parameters" else width
+    return nearest_multiple(lambda w: measure(factory(w), True), target, own.order, guess)
 
-    def off(times: int) -> int:
-        return abs(measure(factory(times * step), True) - target)
 
-    high = 1
-    while measure(factory(high * step), True) < target:
-        high *= 2
-    low = max(high // 2, 1)
+def nearest_multiple(
+    measure: Callable[[int], int], target: int, step: int, guess: int | float
+) -> int:
+    """The multiple of a step whose measure comes nearest a target; the smaller of two as near.
+
+    Args:
+        measure: what a number costs; it grows with the number, and is asked for few of them.
+        target: the cost wanted.
+        step: the result is a multiple of it, and at least it.
+        guess: a number to start from.
+
+    >>> nearest_multiple(lambda width: width * width, target=150, step=4, guess=30)
+    12
+    """
+    known: dict[int, int] = {}
+
+    def at(times: int) -> int:
+        if times not in known:
+            known[times] = measure(times * step)
+        return known[times]
+
+    low, high = _bracket(at, target, max(1, round(guess / step)))
     while high - low > 1:
         middle = (low + high) // 2
-        if measure(factory(middle * step), True) < target:
-            low = middle
-        else:
-            high = middle
-    return min((low, high), key=off) * step
+        low, high = (middle, high) if at(middle) < target else (low, middle)
+    nearest = min((low, high) if low else (high,), key=lambda times: abs(at(times) - target))
+    return nearest * step
+
+
+# a measure that has not moved over so many steps will not
+_FLAT = 64
+
+
+def _bracket(at: Callable[[int], int], target: int, start: int) -> tuple[int, int]:
+    """Two numbers with the target between their measures: above the lower's, or that is 0."""
+    low = high = start
+    stride = 1
+    while at(high) < target:
+        low, high, stride = high, high + stride, 2 * stride
+        if stride > _FLAT and at(high) == at(start):
+            raise InputError(f"what is measured does not grow with the width: {at(start)} always")
+    while low and at(low) >= target:
+        low, high, stride = max(low - stride, 0), low, 2 * stride
+    return low, high
 
 
 def _measures(

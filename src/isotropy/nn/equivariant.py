@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping
 
@@ -11,12 +10,12 @@ from torch import Tensor, nn
 
 from isotropy.errors import InputError, IsotropyWarning, NotSupportedError
 from isotropy.groups.action import Action
-from isotropy.nn.arguments import require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module
 from isotropy.nn.blueprint import ATTRIBUTE, Blueprint, tied_modules
-from isotropy.nn.check import check_conversion
+from isotropy.nn.check import Problem, check_conversion
 from isotropy.nn.convert import Recipe, convert
 from isotropy.nn.fields import Fields
-from isotropy.nn.geometry import cause, symmetric_pool
+from isotropy.nn.geometry import cause, left_over, symmetric_pool
 from isotropy.nn.layer_groups import (
     ActionSpec,
     GroupSpec,
@@ -25,7 +24,8 @@ from isotropy.nn.layer_groups import (
     on_this_input,
 )
 from isotropy.nn.measure import Output
-from isotropy.nn.trace import WEIGHT_LAYERS, Call, Trace, trace
+from isotropy.nn.modes import copy_modes
+from isotropy.nn.trace import WEIGHT_LAYERS, Call, Trace, is_weighted, refuse_module, trace
 
 WEIGHTS = ("fresh", "project", "lift")
 
@@ -91,18 +91,27 @@ def equivariant(
     """
     _check_arguments(model, example, weights, fields)
     conversion = _Conversion(model, _two(example), group, action, monotone)
+    idle = conversion.idle_layers()
     tied = conversion.convert(output, weights, fields, exact, orthonormal)
     if check:
         lifted_from = model if weights == "lift" else None
         problems = check_conversion(tied, conversion.example, lifted_from)
-        if problems:
-            warnings.warn(_words(problems), IsotropyWarning, stacklevel=2)
-    return tied.train(model.training)
+        if problems or idle:
+            warnings.warn(_words(problems, idle), IsotropyWarning, stacklevel=2)
+    copy_modes(model, tied)
+    return tied
 
 
-def _words(problems: list[tuple[str, float, str]]) -> str:
-    listed = "; ".join(f"{name}: {why} (error {error:.1e})" for name, error, why in problems)
-    return f"not exactly equivariant: {listed}. exact=True replaces strides that do not fit"
+def _words(problems: list[Problem], idle: list[str]) -> str:
+    said = []
+    if problems:
+        listed = "; ".join(f"{name}: {why} (error {error:.1e})" for name, error, why in problems)
+        said.append(
+            f"not exactly equivariant: {listed}. exact=True replaces strides that do not fit"
+        )
+    if idle:
+        said.append(f"not tied, as they did not run on the example in eval mode: {', '.join(idle)}")
+    return ". ".join(said)
 
 
 def _check_arguments(model: object, example: object, weights: str, fields: object) -> None:
@@ -114,6 +123,8 @@ def _check_arguments(model: object, example: object, weights: str, fields: objec
         raise InputError(f'fields must be "regular", "input" or a mapping, not {fields!r}')
     if tied_modules(plain):
         raise InputError("the model is tied already; use iso.relax, or tie the plain model")
+    for path, module in plain.named_modules():
+        refuse_module(path or "the model", module)
     for name, value in plain.state_dict().items():
         if value.is_floating_point() and not torch.isfinite(value).all():
             raise InputError(f"the model's weight {name} holds NaN or infinite values")
@@ -145,7 +156,7 @@ class _Conversion:
         action: ActionSpec | None,
         monotone: bool,
     ) -> None:
-        self.model = copy.deepcopy(model).eval()
+        self.model = independent_copy(model).eval()
         self.example = example
         self.trace: Trace = _trace(self.model, example)
         self.calls = self.trace.layers()
@@ -159,6 +170,12 @@ class _Conversion:
         if self.group is not whole:
             self.groups = dict.fromkeys(self.order, self.group)
         self.input_action = input_action(self.group, example, action)
+
+    def idle_layers(self) -> list[str]:
+        """The names of layers with parameters that the example did not go through."""
+        ran = {call.target for call in self.trace.calls if call.is_module}
+        modules = self.model.named_modules()
+        return [name for name, module in modules if is_weighted(module) and module not in ran]
 
     def convert(
         self,
@@ -183,8 +200,10 @@ class _Conversion:
                 replaced[call.target] = twin
                 if name not in self.groups:
                     follows[name] = latest
+        self._refuse_shared_parameters(replaced)
         self._replace(replaced)
         if exact:
+            self._refuse_several_grids()
             self._replace_pools()
         blueprint = Blueprint(
             group=self.group,
@@ -197,6 +216,32 @@ class _Conversion:
         )
         setattr(self.model, ATTRIBUTE, blueprint)
         return self.model
+
+    def _refuse_shared_parameters(self, replaced: Mapping[nn.Module, nn.Module]) -> None:
+        """Tied layers compute their weights, so two of them cannot hold the same one."""
+        owners: dict[nn.Parameter, tuple[nn.Module, str]] = {}
+        for path, module in self.model.named_modules():
+            for name, parameter in module.named_parameters(path, recurse=False):
+                other, known = owners.setdefault(parameter, (module, name))
+                if other is not module and (module in replaced or other in replaced):
+                    raise NotSupportedError(
+                        f"{name} and {known} are one parameter of two layers; call one layer "
+                        "twice instead, or give each its own"
+                    )
+
+    def _refuse_several_grids(self) -> None:
+        """A stride is replaced for one size of the grid."""
+        seen: dict[nn.Module | str, tuple[int, ...]] = {}
+        for call in self.trace.calls:
+            left = left_over(call)
+            if left is None:
+                continue
+            key = call.target if isinstance(call.target, nn.Module) else call.name
+            if seen.setdefault(key, left) != left:
+                raise NotSupportedError(
+                    f"{call.name}: runs on grids of several sizes, of which exact=True can only "
+                    "fit one; use a layer for each"
+                )
 
     def _replace(self, replaced: Mapping[nn.Module, nn.Module]) -> None:
         for path, module in list(self.model.named_modules(remove_duplicate=False)):

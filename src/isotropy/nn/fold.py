@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import Tensor, nn
 
 from isotropy.errors import InputError
-from isotropy.nn.arguments import require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module
 from isotropy.nn.blueprint import ATTRIBUTE, blueprint_of
 from isotropy.nn.modes import evaluating
 from isotropy.nn.pool import GroupPool
 from isotropy.nn.subsample import SymmetricPool
 from isotropy.nn.tied import TiedModule
+from isotropy.nn.trace import refuse_hooks
+
+TIED = (TiedModule, GroupPool, SymmetricPool)
 
 
-@torch.no_grad()
 def fold(model: nn.Module, example: Tensor | None = None) -> nn.Module:
     """A copy with plain torch.nn modules only and the same function.
 
@@ -33,13 +33,22 @@ def fold(model: nn.Module, example: Tensor | None = None) -> nn.Module:
     >>> type(plain).__name__, torch.equal(plain.weight, layer.weight)
     ('Conv2d', True)
     """
-    folded = copy.deepcopy(require_module(model))
+    for path, module in require_module(model).named_modules():
+        if isinstance(module, TIED):
+            refuse_hooks(path or "the model", module, "its plain twin")
+    return plain_twin(model, example)
+
+
+@torch.no_grad()
+def plain_twin(model: nn.Module, example: Tensor | None = None) -> nn.Module:
+    """What `fold` returns; hooks on tied layers are dropped."""
+    folded = independent_copy(model)
     if blueprint_of(folded) is not None:
         delattr(folded, ATTRIBUTE)
     shapes = _pool_shapes(folded, example)
     twins: dict[nn.Module, nn.Module] = {}
     for path, module in list(folded.named_modules(remove_duplicate=False)):
-        if not isinstance(module, TiedModule | GroupPool | SymmetricPool):
+        if not isinstance(module, TIED):
             continue
         if module not in twins:
             twins[module] = _twin(module, shapes)
@@ -75,7 +84,7 @@ def _pool_shapes(model: nn.Module, example: Tensor | None) -> dict[nn.Module, to
     handles = [pool.register_forward_pre_hook(note) for pool in pools]
     try:
         with evaluating(model):
-            model(require_batch(example))
+            model(require_batch(example).clone())
     finally:
         for handle in handles:
             handle.remove()

@@ -62,6 +62,20 @@ def cause(call: Call, axes: frozenset[int] | None = None) -> str | None:
     return None
 
 
+def left_over(call: Call) -> tuple[int, ...] | None:
+    """Pixels that a convolution's or a pooling's windows leave over; None for anything else."""
+    operation = call.name.split(" ")[0]
+    if isinstance(call.target, CONVOLUTIONS):
+        if is_transposed(call.target):
+            return None
+        windows = conv_windows(call.target, call.args[0])
+    elif not call.is_module and "pool" in operation and "adaptive" not in operation:
+        windows = _pool_windows(call)
+    else:
+        return None
+    return tuple(w.left_over for w in windows)
+
+
 def _convolution_cause(module: Any, x: Tensor, axes: frozenset[int] | None) -> str | None:
     if any(_each(getattr(module, "output_padding", 0), x.ndim - 2)):
         return "asymmetric output padding"

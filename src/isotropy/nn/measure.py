@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,10 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, permuting, regular, trivial
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
-from isotropy.nn.arguments import require_batch
+from isotropy.nn.arguments import independent_copy, require_batch, require_module
 from isotropy.nn.blueprint import Blueprint, blueprint_of
 from isotropy.nn.layer_groups import input_action, on_this_input
+from isotropy.nn.precision import StayInFloat64
 from isotropy.nn.trace import Call, Layout, Space
 from isotropy.nn.transform import move, relative, transform
 
@@ -57,12 +57,14 @@ def equivariance_error(
         )
     blueprint = blueprint_of(model) if isinstance(model, nn.Module) else None
     own = on_this_input(group_or_default(model, group), x, action)
-    runner = copy.deepcopy(model).double() if isinstance(model, nn.Module) else model
+    runner = model
+    if isinstance(model, nn.Module):
+        runner = independent_copy(require_module(model)).double()
 
     def run(value: Tensor) -> Tensor:
-        with torch.random.fork_rng():  # dropout falls on the same fields every time
+        with torch.random.fork_rng(), StayInFloat64():  # dropout falls on the same fields
             torch.manual_seed(0)
-            return _one_tensor(runner(value))
+            return _one_tensor(runner(value.clone()))
 
     reference = run(x)
     act_in = measured_input(own, x, action, blueprint)

@@ -1,4 +1,4 @@
-"""Running a model in eval mode and leaving every module in the mode it was in."""
+"""Modes (train or eval) of modules: set for a while, or taken over from another model."""
 
 from __future__ import annotations
 
@@ -18,3 +18,9 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
+
+
+def copy_modes(source: nn.Module, target: nn.Module) -> None:
+    """Put every module of a copy into the mode of the one it stands for, with all inside it."""
+    for path, module in source.named_modules():
+        target.get_submodule(path).train(module.training)

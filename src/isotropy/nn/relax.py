@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.groups.named import as_group
+from isotropy.nn.arguments import independent_copy
 from isotropy.nn.blueprint import blueprint_of, meet, tied_modules, weight_layers
 from isotropy.nn.linear import Weighted
 from isotropy.schemes import OrbitScheme, Refinement, inherit, refinement
@@ -50,7 +51,7 @@ def relax(model: nn.Module, layer: str, group: Group | str) -> nn.Module:
         raise InputError(f"{layer} was made from a scheme alone: no group acts on it")
     if not own.is_subgroup_of(now):
         raise InputError(f"group: {own.name} is not a subgroup of {now.name}, which {layer} has")
-    relaxed = copy.deepcopy(model)
+    relaxed = independent_copy(model)
     names = list(layers)
     reached = set(names[names.index(layer) :])
     follows = _weight_layer_before(relaxed)

@@ -7,8 +7,9 @@ statistics of each process's own part of a batch, as it does everywhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from torch.optim import Optimizer
 
 from isotropy.errors import InputError, IsotropyError
 
+T = TypeVar("T")
 PRECISIONS = {"float32": "32-true", "bfloat16": "bf16-mixed"}
 
 
@@ -51,6 +53,10 @@ class Devices(ABC):
     def gather(self, values: Tensor, length: int) -> Tensor:
         """The parts of all processes in turn, `length` rows in all."""
 
+    @abstractmethod
+    def from_lead(self, make: Callable[[], T]) -> T:
+        """What the leading process makes, or the error it raises, for all processes."""
+
     @property
     def leads(self) -> bool:
         """Whether this process writes files and reports."""
@@ -84,10 +90,13 @@ class Alone(Devices):
         return torch.autocast(self.device.type, torch.bfloat16)
 
     def backward(self, loss: Tensor) -> None:
-        loss.backward()
+        torch.autograd.backward(loss)
 
     def gather(self, values: Tensor, length: int) -> Tensor:  # noqa: ARG002
         return values
+
+    def from_lead(self, make: Callable[[], T]) -> T:
+        return make()
 
 
 class OnFabric(Devices):
@@ -121,6 +130,18 @@ class OnFabric(Devices):
         sizes = [len(part) for part in np.array_split(np.arange(length), self.world)]
         return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
+    def from_lead(self, make: Callable[[], T]) -> T:
+        made: T | IsotropyError | None = None
+        if self.leads:
+            try:
+                made = make()
+            except IsotropyError as error:  # so that no process waits for what will not come
+                made = error
+        made = self.fabric.broadcast(made)
+        if isinstance(made, IsotropyError):
+            raise made
+        return made
+
 
 def on_fabric(devices: str, strategy: str, precision: str) -> OnFabric:
     """Launch lightning-fabric; with several devices this starts the program again in each.
@@ -141,7 +162,7 @@ def on_fabric(devices: str, strategy: str, precision: str) -> OnFabric:
             accelerator="auto",
             devices=int(devices) if devices.isdigit() else devices,
             strategy=strategy,
-            precision=PRECISIONS.get(precision, precision),  # type: ignore[arg-type]
+            precision=cast(Any, PRECISIONS.get(precision, precision)),
         )
         fabric.launch()
     except (ValueError, TypeError, RuntimeError) as error:

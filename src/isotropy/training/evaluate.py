@@ -124,6 +124,6 @@ class Judge:
             return evaluate(model, self.data, self.devices)
         found = []
         with torch.no_grad(), evaluating(model), self.devices.computing():
-            for x in self._resident[0].split(BATCH):
+            for x in torch.split(self._resident[0], BATCH):
                 found.append(model(x).float())
         return scores(torch.cat(found).cpu(), self.data)

@@ -307,7 +307,8 @@ class _Run:
 @torch.no_grad()
 def _follow(average: nn.Module, model: nn.Module, decay: float) -> None:
     """Move averaged weights towards the model's; statistics are copied."""
-    mine, theirs = list(average.parameters()), [p.detach() for p in model.parameters()]
+    mine = [p.detach() for p in average.parameters()]
+    theirs = [p.detach() for p in model.parameters()]
     torch._foreach_lerp_(mine, theirs, 1 - decay)
     for copied, buffer in zip(average.buffers(), model.buffers(), strict=True):
         copied.copy_(buffer)

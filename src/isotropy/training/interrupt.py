@@ -23,7 +23,7 @@ class Interruptible:
                 self._before[number] = signal.signal(number, self._heard)
         return self
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _heard(self, _number: int, _frame: FrameType | None) -> None:
         self.asked = True
         self._restore()
 

@@ -127,7 +127,7 @@ class Board(Watch):
             raise InputError(
                 "tensorboard is not installed: pip install 'isotropy[tensorboard]'"
             ) from None
-        self.writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+        self.writer: Any = SummaryWriter(str(folder))
 
     def epoch(self, found: Epoch) -> None:
         for name, value in found.items():

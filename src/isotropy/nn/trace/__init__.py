@@ -1,6 +1,12 @@
 """Running a model once to learn what its tensors mean."""
 
-from isotropy.nn.trace.layers import CONVOLUTIONS, WEIGHT_LAYERS
+from isotropy.nn.trace.layers import (
+    CONVOLUTIONS,
+    WEIGHT_LAYERS,
+    is_weighted,
+    refuse_hooks,
+    refuse_module,
+)
 from isotropy.nn.trace.space import (
     Axis,
     Batch,
@@ -33,6 +39,9 @@ __all__ = [
     "Trace",
     "action_of",
     "grid_shape",
+    "is_weighted",
     "layout_of",
+    "refuse_hooks",
+    "refuse_module",
     "trace",
 ]

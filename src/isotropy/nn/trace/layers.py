@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.conv import _ConvNd
@@ -66,7 +67,10 @@ REFUSED: dict[type[nn.Module], str] = {
     nn.LocalResponseNorm: "it mixes neighbouring channels, which breaks fields",
     nn.Fold: "fold and unfold are not supported; use convolutions",
     nn.Unfold: "fold and unfold are not supported; use convolutions",
+    torch.jit.ScriptModule: "it is compiled by TorchScript; pass the model it was made from",
 }
+# what weight norm, spectral norm and pruning (in torch's older form) leave on a module
+_MAKERS_OF_WEIGHTS = ("weight_g", "weight_orig", "bias_orig")
 
 
 def is_atomic(module: nn.Module) -> bool:
@@ -79,11 +83,30 @@ def refuse_module(path: str, module: nn.Module) -> None:
     for kind, reason in REFUSED.items():
         if isinstance(module, kind):
             raise NotSupportedError(f"{path} ({type(module).__name__}): {reason}")
-    if parametrize.is_parametrized(module) or hasattr(module, "weight_g"):
+    if type(module).__name__ == "OptimizedModule":
+        raise NotSupportedError(
+            f"{path} was compiled by torch.compile; pass the model itself (its _orig_mod), and "
+            "compile what comes back"
+        )
+    if parametrize.is_parametrized(module) or any(hasattr(module, n) for n in _MAKERS_OF_WEIGHTS):
         raise NotSupportedError(
             f"{path} ({type(module).__name__}): its weight is parametrised (weight or spectral "
-            "norm); remove the parametrisation first"
+            "norm, or pruning); remove the parametrisation first"
         )
+
+
+def refuse_hooks(path: str, module: nn.Module, what: str) -> None:
+    """Refuse to put another module in the place of one with hooks, which would be lost."""
+    if module._forward_hooks or module._forward_pre_hooks or module._backward_hooks:
+        raise NotSupportedError(
+            f"{path} ({type(module).__name__}): it has hooks, which {what} would not have; remove "
+            "them first"
+        )
+
+
+def is_weighted(module: nn.Module) -> bool:
+    """Whether a module is a layer with numbers of its own, which tying would replace."""
+    return is_atomic(module) and any(True for _ in module.parameters())
 
 
 def layer_layout(tracer: Tracer, name: str, module: nn.Module, layout: Layout, x: Tensor) -> Layout:

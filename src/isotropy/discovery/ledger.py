@@ -1,0 +1,41 @@
+"""What is known so far, on disk as it becomes known: kill -9 loses only what is in the making."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from isotropy.discovery.trial import Outcome
+
+
+class Ledger:
+    """Outcomes by key, each a line of a file.
+
+    Args:
+        path: the file; what it holds is read first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known = {outcome.key: outcome for outcome in self._read()}
+
+    def _read(self) -> Iterator[Outcome]:
+        if not self.path.exists():
+            return
+        text = self.path.read_text(encoding="utf-8")
+        complete = text[: text.rfind("\n") + 1]  # a line that was cut off is one that never was
+        if complete != text:
+            self.path.write_text(complete, encoding="utf-8")
+        for line in complete.splitlines():
+            yield Outcome(**json.loads(line))
+
+    def add(self, outcome: Outcome) -> None:
+        """File an outcome."""
+        self.known[outcome.key] = outcome
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(outcome)) + "\n")
+            file.flush()
+            os.fsync(file.fileno())

@@ -1,0 +1,73 @@
+"""How much is done to find out: rounds, samples, epochs, and what counts as a difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isotropy.errors import InputError
+from isotropy.training import Settings
+
+SEEN = 24_000  # samples that a network sees in training, over all epochs
+FEWEST_EPOCHS, MOST_EPOCHS = 4, 40
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The numbers a run goes by.
+
+    Args:
+        rounds: how often every candidate is compared with the untied network, each time with a
+            new split and new weights.
+        more_rounds: up to so many where that leaves the question open.
+        first_rounds: after so many, candidates that have clearly lost are dropped.
+        validation: the share of the samples that networks are compared on.
+        test: the share kept for the one last look, where the source sets none apart.
+        margin: a difference in score that does not matter.
+        alpha: the chance of rejecting a symmetry that inputs have.
+        confidence: of the intervals of gains.
+        epochs: by default so many that a network sees 24,000 samples.
+
+    >>> Plan().settings(1200).epochs
+    20
+    """
+
+    rounds: int = 5
+    more_rounds: int = 8
+    first_rounds: int = 3
+    validation: float = 0.25
+    test: float = 0.15
+    margin: float = 0.01
+    alpha: float = 0.01
+    confidence: float = 0.95
+    epochs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.first_rounds <= self.rounds <= self.more_rounds:
+            raise InputError(
+                "rounds must be at least 2, with first_rounds ≤ rounds ≤ more_rounds, not "
+                f"{self.first_rounds}, {self.rounds}, {self.more_rounds}"
+            )
+        for name in ("validation", "test", "alpha", "confidence"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        if not self.margin > 0:
+            raise InputError(f"margin must be above 0, not {self.margin}")
+        if self.epochs is not None and self.epochs < 1:
+            raise InputError(f"epochs must be at least 1, not {self.epochs}")
+
+    def settings(self, samples: int, balanced: bool = False) -> Settings:
+        """How a network is trained on so many samples."""
+        epochs = self.epochs or min(max(round(SEEN / samples), FEWEST_EPOCHS), MOST_EPOCHS)
+        return Settings(
+            epochs=epochs,
+            batch_size=min(BATCH, max(samples // 8, 1)),
+            lr=1e-2,
+            keep="last",
+            class_weights="balanced" if balanced else "none",
+        )
+
+    @property
+    def test_share(self) -> float:
+        """Validation samples for every training sample."""
+        return self.validation / (1 - self.validation)

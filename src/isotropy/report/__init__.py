@@ -1,0 +1,6 @@
+"""One self-contained HTML page per run: pure functions of what the run found."""
+
+from isotropy.report.discovery import discovery_page
+from isotropy.report.page import write
+
+__all__ = ["discovery_page", "write"]

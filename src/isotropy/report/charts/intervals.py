@@ -1,0 +1,204 @@
+"""Estimates with intervals, a row each, along one axis: forest plots and bars of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from isotropy.report.charts.frame import SHAPES, axis_below, legend, reach, shape
+from isotropy.report.charts.scale import Scale, finite, fitted
+from isotropy.report.charts.svg import (
+    drawing,
+    join,
+    line,
+    mark,
+    rectangle,
+    shortened,
+    text,
+)
+
+STEP = 22.0
+GAP = 14.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with what it may be, the words to show, and which series it belongs to."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    tip: str = ""
+    words: str = ""
+    series: int = 0
+    single: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name and its estimates; `tone` is a class that colours them."""
+
+    name: str
+    estimates: tuple[Estimate, ...]
+    tone: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a chart of some width puts names, values and words."""
+
+    left: float
+    right: float
+    above: float
+    width: float
+
+
+def intervals(
+    rows: Sequence[Row],
+    *,
+    title: str,
+    description: str = "",
+    axis: str = "",
+    series: Sequence[str] = (),
+    sides: tuple[str, str] | None = None,
+    band: float | None = None,
+    band_name: str = "",
+    bars: bool = False,
+    width: float = 720,
+) -> Markup:
+    """Estimates with their intervals; nothing if no value is a number.
+
+    Args:
+        rows: from top to bottom.
+        title: what the chart shows.
+        description: the same in a sentence or two.
+        axis: what the horizontal axis counts.
+        series: names of the series, for the key.
+        sides: what it means to lie left and right of zero; given, zero is marked.
+        band: differences below this, either way, are shaded as none.
+        band_name: what the shading means.
+        bars: whether values are bars that start at zero.
+        width: in pixels; below 480 names stand above their estimates.
+
+    >>> chart = intervals([Row("C4", (Estimate(4.0, 3.0, 5.0),))], title="Gains")
+    >>> chart.count("<circle")
+    2
+    """
+    rows = [r for r in rows if any(finite(e.value) for e in r.estimates)]
+    place = _place(rows, width)
+    key, top = legend(_entries(series, band, band_name), width)
+    include = [0.0] if bars or sides else []
+    scale = fitted(_numbers(rows), place.left, place.right, include=include)
+    if scale is None:
+        return Markup("")
+    if bars:
+        scale = Scale(
+            0.0 if scale.low < 0 <= min(_finite(rows)) else scale.low,
+            scale.high,
+            scale.start,
+            scale.stop,
+        )
+    top += 26 if sides else 6
+    parts, bottom = _rows(rows, scale, place, top, bars)
+    under = [_band(scale, band, top, bottom), axis_below(scale, top, bottom, axis, _count(width))]
+    if sides:
+        under.append(_sides(scale, sides, top, bottom))
+    content = [key, *under, *parts]
+    return drawing(width, bottom + 42, title, description, content, "intervals")
+
+
+def _count(width: float) -> int:
+    return 5 if width >= 480 else 4
+
+
+def _place(rows: Sequence[Row], width: float) -> _Place:
+    words = max((len(e.words) for r in rows for e in r.estimates), default=0) * 6.8
+    if width < 480:
+        return _Place(12, width - 12, 18, width)
+    return _Place(min(210.0, 0.3 * width), width - words - 24, 0, width)
+
+
+def _finite(rows: Sequence[Row]) -> list[float]:
+    return [v for v in _numbers(rows) if v is not None and finite(v)]
+
+
+def _numbers(rows: Sequence[Row]) -> list[float | None]:
+    shown = [e for row in rows for e in row.estimates if finite(e.value)]
+    return [v for e in shown for v in (e.value, e.low, e.high, *e.single)]
+
+
+def _entries(series: Sequence[str], band: float | None, band_name: str) -> list[tuple[Markup, str]]:
+    entries = [
+        (shape(SHAPES[i % 4], 8, 0, 4.5, f"dot series-{i % 4}"), name)
+        for i, name in enumerate(series)
+        if len(series) > 1
+    ]
+    if band is not None and finite(band) and band_name:
+        entries.append((rectangle(1, -6, 14, 12, "band"), band_name))
+    return entries
+
+
+def _band(scale: Scale, band: float | None, top: float, bottom: float) -> Markup:
+    if band is None or not finite(band) or band <= 0:
+        return Markup("")
+    low, high = max(-band, scale.low), min(band, scale.high)
+    return rectangle(scale(low), top, scale(high) - scale(low), bottom - top, "band")
+
+
+def _sides(scale: Scale, sides: tuple[str, str], top: float, bottom: float) -> Markup:
+    zero = scale(0.0)
+    parts = [line(zero, top - 4, zero, bottom, "zero")]
+    left, right = (f"← {sides[0]}", zero - 8, "end"), (f"{sides[1]} →", zero + 8, "start")
+    for words, x, anchor in (left, right):
+        room = zero - scale.start if anchor == "end" else scale.stop - zero
+        if room > 7 * len(words):
+            parts.append(text(x, top - 8, words, "side", anchor))
+    return join(parts)
+
+
+def _rows(
+    rows: Sequence[Row], scale: Scale, place: _Place, top: float, bars: bool
+) -> tuple[list[Markup], float]:
+    parts: list[Markup] = []
+    y = top + GAP / 2
+    for row in rows:
+        shown = [e for e in row.estimates if finite(e.value)]
+        class_ = "name strong" if row.strong else "name"
+        if place.above:
+            parts.append(text(0, y + 12, shortened(row.name, place.width - 130), class_))
+        else:
+            middle = y + STEP * len(shown) / 2 + 4
+            parts.append(text(0, middle, shortened(row.name, place.left - 12), class_))
+        for number, estimate in enumerate(shown):
+            centre = y + place.above + STEP * (number + 0.5)
+            parts.append(_estimate(row, estimate, scale, centre, bars))
+            words_y = y + 12 if place.above and len(shown) == 1 else centre + 4
+            if not place.above or len(shown) == 1:
+                parts.append(text(place.width, words_y, estimate.words, "value", "end"))
+        y += place.above + STEP * len(shown) + GAP
+    return parts, y - GAP / 2
+
+
+def _estimate(row: Row, estimate: Estimate, scale: Scale, y: float, bars: bool) -> Markup:
+    assert estimate.value is not None
+    x, shapes = scale(estimate.value), []
+    tone = f"series-{estimate.series % 4} {row.tone}".strip()
+    if bars:
+        zero = scale(max(scale.low, 0.0))
+        shapes.append(rectangle(min(zero, x), y - 7, abs(x - zero), 14, f"bar {tone}"))
+    low, high = estimate.low, estimate.high
+    if low is not None and high is not None and finite(low) and finite(high):
+        shapes += _whisker(scale(low), scale(high), y, tone)
+    single = [v for v in estimate.single if finite(v)]
+    shapes += [shape("circle", scale(v), y, 2.2, "single") for v in single]
+    if not bars:
+        shapes.append(shape(SHAPES[estimate.series % 4], x, y, 4.5, f"dot {tone}"))
+    return mark(estimate.tip or row.name, *shapes, reach(x, y))
+
+
+def _whisker(low: float, high: float, y: float, tone: str) -> list[Markup]:
+    ends = [line(x, y - 4, x, y + 4, f"whisker {tone}") for x in (low, high)]
+    return [line(low, y, high, y, f"whisker {tone}"), *ends]

@@ -1,0 +1,166 @@
+"""Symmetries and verdicts in words: what elements do, what labels they exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from isotropy.report.read import Result, number, part, rows, words
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict as the page shows it: a word and a sign; `key` names its colour."""
+
+    key: str
+    word: str
+    meaning: str
+
+
+VERDICTS = {
+    verdict.key: verdict
+    for verdict in (
+        Verdict("build_in", "Build in", "The network gains by knowing this symmetry."),
+        Verdict(
+            "build_in_permuted",
+            "Build in, labels exchanged",
+            "The network gains by knowing that this symmetry turns some labels into others.",
+        ),
+        Verdict("harmless", "Harmless", "Building it in costs nothing and gains nothing for sure."),
+        Verdict("hurts", "Hurts", "The network is worse when it is forced to have this symmetry."),
+        Verdict("cannot_tell", "Cannot tell", "What was run does not decide it."),
+    )
+}
+UNKNOWN = Verdict("cannot_tell", "Not judged", "No verdict was given.")
+
+
+def verdict_of(value: Any) -> Verdict:
+    """A verdict by its name."""
+    return VERDICTS.get(value, UNKNOWN) if isinstance(value, str) else UNKNOWN
+
+
+@cache
+def _known_elements() -> dict[str, str]:
+    """What D4's elements do; mirrors are named as the groups of two that they make."""
+    from isotropy.groups import D4_SUBGROUPS, MEANINGS
+
+    turns = {"e": "as it is", "r": "a quarter turn", "r2": "a half turn"}
+    mirrors = {
+        elements[1]: MEANINGS[name]
+        for name, elements in D4_SUBGROUPS.items()
+        if len(elements) == 2 and name != "C2"
+    }
+    return {**mirrors, **turns, "r3": "three quarter turns"}
+
+
+def element_words(name: str, inputs: Sequence[Result] = (), kind: str = "image") -> str:
+    """What an element does: as the run says, else as is known of pictures, else its name.
+
+    >>> element_words("r2"), element_words("s"), element_words("swap", [{"name": "swap"}])
+    ('a half turn', 'mirror left-right', 'swap')
+    """
+    for row in inputs:
+        if row.get("name") == name and words(row.get("words")):
+            return words(row.get("words"))
+    if name == "e":
+        return "as it is"
+    return _known_elements().get(name, name) if kind == "image" else name
+
+
+def noun(meaning: str) -> str:
+    """A symmetry as the object of a sentence.
+
+    >>> noun("quarter turns"), noun("mirror left-right")
+    ('quarter turns', 'the mirror left-right')
+    """
+    singular = meaning.startswith(("mirror ", "reversal", "sign change"))
+    return f"the {meaning}" if singular else meaning
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What one element does to the labels: rings of labels, each sent to the next."""
+
+    element: str
+    does: str
+    cycles: tuple[tuple[str, ...], ...]
+    still: int
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        if not self.cycles:
+            return f"{self.does}: every label stays"
+        told = [_told(cycle) for cycle in self.cycles[:6]]
+        more = len(self.cycles) - len(told)
+        listed = "; ".join(told) + (f"; and {more} more" if more else "")
+        return f"{self.does}: {listed}"
+
+
+def _told(cycle: tuple[str, ...]) -> str:
+    if len(cycle) == 2:
+        return f"{cycle[0]} and {cycle[1]} change places"
+    return " → ".join((*cycle, cycle[0]))
+
+
+def cycles(permutation: Sequence[Any]) -> list[list[int]] | None:
+    """The rings of a permutation that are longer than one; None if it is none.
+
+    >>> cycles([0, 2, 1, 4, 5, 3])
+    [[1, 2], [3, 4, 5]]
+    """
+    if sorted(map(str, permutation)) != sorted(map(str, range(len(permutation)))):
+        return None
+    targets = [int(v) for v in permutation]
+    seen: set[int] = set()
+    found = []
+    for start in range(len(targets)):
+        ring, at = [], start
+        while at not in seen:
+            seen.add(at)
+            ring.append(at)
+            at = targets[at]
+        if len(ring) > 1:
+            found.append(ring)
+    return found
+
+
+def exchanges(
+    permutations: Any, classes: Sequence[str], inputs: Sequence[Result], kind: str
+) -> list[Exchange]:
+    """What each element does to the labels; elements without a proper permutation are left out."""
+    if not isinstance(permutations, Mapping):
+        return []
+    found = []
+    for element, values in permutations.items():
+        rings = cycles(values) if isinstance(values, Sequence) else None
+        if rings is None:
+            continue
+        named = tuple(tuple(_class(classes, i) for i in ring) for ring in rings)
+        still = len(values) - sum(map(len, rings))
+        does = element_words(str(element), inputs, kind)
+        found.append(Exchange(str(element), does, named, still))
+    return found
+
+
+def _class(classes: Sequence[str], place: int) -> str:
+    return classes[place] if place < len(classes) else str(place)
+
+
+def candidate_of(result: Result, name: str) -> Result:
+    """A candidate by its name; empty if it was none."""
+    found = [row for row in rows(result, "candidates") if words(row.get("name")) == name]
+    return found[0] if found else {}
+
+
+def recommended(result: Result) -> tuple[str, Result]:
+    """The name and the row of the symmetry to build in; no name if there is none."""
+    choice = part(result, "recommended")
+    name = words(choice.get("candidate")) or words(choice.get("group"))
+    row = candidate_of(result, name)
+    order = number(choice.get("order")) or number(row.get("order"))
+    if not name or name == "C1" or order == 1:
+        return "", {}
+    return name, {**row, **{k: v for k, v in choice.items() if v is not None}}

@@ -1,0 +1,88 @@
+"""What a search works on: training and validation data, scaled alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from isotropy.data import DataSet, Scaling, from_arrays, split
+from isotropy.errors import InputError
+from isotropy.groups.action import Action
+
+_PIECE = 1024
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data to learn from, and others to choose by.
+
+    Args:
+        train: what networks learn from.
+        validation: what they are chosen by.
+    """
+
+    train: DataSet
+    validation: DataSet
+
+    @property
+    def example(self) -> Tensor:
+        """Two samples, to tie a network with."""
+        return self.train.batch([0, min(1, len(self.train) - 1)])[0]
+
+    def scaled(self, action: Action | None = None) -> Problem:
+        """The same with channels of mean 0 and deviation 1, unless they are scaled already.
+
+        Args:
+            action: what a group does to the channels: those it exchanges are scaled alike.
+        """
+        if self.train.scaling is not None:
+            return self
+        train = replace(self.train, scaling=Scaling.of(_pieces(self.train), action))
+        return Problem(train, self.validation.scaled_like(train))
+
+
+def make_problem(
+    X: Any, y: Any = None, *, validation: float | DataSet = 0.1, seed: int = 0
+) -> Problem:
+    """Training and validation data from what a caller has.
+
+    Args:
+        X: the inputs as an array or tensor, or a `DataSet`.
+        y: the targets, if X is an array.
+        validation: the part of the data to choose by, drawn with the seed; or data set apart.
+        seed: of the split.
+
+    >>> problem = make_problem(np.zeros((20, 1, 8, 8), np.float32), [0, 1] * 10, validation=0.2)
+    >>> len(problem.train), len(problem.validation), problem.example.shape
+    (16, 4, torch.Size([2, 1, 8, 8]))
+    """
+    if isinstance(X, DataSet):
+        if y is not None:
+            raise InputError("y: the targets are in the data set already")
+        data = X
+    elif y is None:
+        raise InputError("y: give the targets of X")
+    else:
+        data = from_arrays(X, y)
+    if isinstance(validation, DataSet):
+        _require_alike(data, validation)
+        return Problem(data, validation)
+    if not 0 < validation < 1:
+        raise InputError(f"validation must be a part between 0 and 1, not {validation}")
+    return Problem(*split(data, (1 - validation, validation), seed))
+
+
+def _require_alike(train: DataSet, validation: DataSet) -> None:
+    for what in ("shape", "task", "classes"):
+        mine, theirs = getattr(train, what), getattr(validation, what)
+        if mine != theirs:
+            raise InputError(f"validation: its {what} is {theirs}, that of the data {mine}")
+
+
+def _pieces(data: DataSet) -> Iterator[Tensor]:
+    for start in range(0, len(data), _PIECE):
+        yield data.batch(np.arange(start, min(start + _PIECE, len(data))))[0]
