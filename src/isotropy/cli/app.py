@@ -18,6 +18,7 @@ from typing import Any
 
 import typer
 
+from isotropy.cli.flags import unwrapped
 from isotropy.cli.result import Result
 from isotropy.errors import InputError, IsotropyError, IsotropyWarning, NotSupportedError
 
@@ -59,14 +60,13 @@ def make_app(asked: str = "") -> typer.Typer:
     """The command that is asked for, and all others by name only."""
     app = typer.Typer(
         name="isotropy",
-        help=HELP,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
         no_args_is_help=True,
     )
-    app.callback()(_options)
+    app.callback(help=unwrapped(HELP))(_options)
     for name, (module, help_text) in COMMANDS.items():
         if name == asked:
             importlib.import_module(f"isotropy.cli.{module}").register(app)
@@ -98,9 +98,6 @@ def _options(
     ),
 ) -> None:
     pass
-
-
-_options.__doc__ = HELP
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,8 +1,9 @@
 """Flags from records: a parameter that is a dataclass becomes a flag for every field.
 
 So options that several commands share, or that a dataclass of the library has already, are named
-and explained in one place: names and defaults are the fields', the help is the class's docstring.
-A field's metadata are further arguments of `typer.Option`, and "names" the flag's own names.
+and explained in one place: names and defaults are the fields', the help is the class's docstring,
+whose first line heads the record's flags in the help of a command. A field's metadata are further
+arguments of `typer.Option`, and "names" the flag's own names.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import typer
 from isotropy.cli.result import Result
 
 Command = Callable[..., Result]
+
+_METAVARS: dict[Any, str] = {int: "N", float: "X", str: "NAME"}
 
 
 def flags(function: Command, unseen: type | None = None) -> Command:
@@ -76,17 +79,31 @@ def _make(record: Any, values: dict[str, Any]) -> Any:
 
 
 def _from_record(record: Any) -> Iterator[inspect.Parameter]:
-    helps, types = explained(record), typing.get_type_hints(record)
+    types, helps = typing.get_type_hints(record), explained(record)
+    head = (inspect.getdoc(record) or "").partition("\n")[0].partition(".")[0]
     for field in dataclasses.fields(record):
-        extra = dict(field.metadata)
+        kind = types[field.name]
+        extra = {**_looks(field, kind), "rich_help_panel": head, **field.metadata}
         names = extra.pop("names", ())
-        option = typer.Option(*names, help=helps.get(field.name, ""), **extra)
+        option = typer.Option(*names, help=_sentence(helps.get(field.name, "")), **extra)
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[types[field.name], option],
+            annotation=Annotated[kind, option],
         )
+
+
+def _looks(field: dataclasses.Field[Any], kind: Any) -> dict[str, Any]:
+    """How a flag stands in the help: in few words, so that what it does has room."""
+    if kind is bool and field.default is False:
+        return {"names": (f"--{field.name.replace('_', '-')}",), "show_default": False}
+    shown = {"show_default": bool(field.default) or field.default == 0}
+    return {**shown, **({"metavar": _METAVARS[kind]} if kind in _METAVARS else {})}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def explained(record: type) -> dict[str, str]:
@@ -108,3 +125,12 @@ def explained(record: type) -> dict[str, str]:
         else:
             break
     return found
+
+
+def unwrapped(text: str) -> str:
+    """Paragraphs on one line each, for a terminal to break where it ends.
+
+    >>> unwrapped("One\\ntwo.\\n\\nThree.")
+    'One two.\\n\\nThree.'
+    """
+    return "\n\n".join(" ".join(part.split("\n")) for part in text.split("\n\n"))

@@ -17,6 +17,7 @@ Heavy modules are imported inside functions, so that help is quick.
 from __future__ import annotations
 
 import difflib
+import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isotropy.cli.flags import flags
+from isotropy.cli.flags import flags, unwrapped
 from isotropy.cli.result import Result
 from isotropy.errors import InputError
 
@@ -60,7 +61,8 @@ def add(app: typer.Typer, function: Callable[..., Result], name: str | None = No
         function: its parameters that are records become flags.
         name: by default the function's.
     """
-    app.command(name or function.__name__)(flags(function, Configured))
+    text = unwrapped(inspect.getdoc(function) or "")
+    app.command(name or function.__name__, help=text)(flags(function, Configured))
 
 
 # -- flags --------------------------------------------------------------------------------------
