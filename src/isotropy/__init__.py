@@ -34,10 +34,10 @@ _HOMES = {
     "save": "isotropy.nn.files",
     "load": "isotropy.nn.files",
 }
-_MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", "search")
+_MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", "runs", "search")
 
 if TYPE_CHECKING:
-    from isotropy import data, groups, metrics, models, nn, schemes, search, training
+    from isotropy import data, groups, metrics, models, nn, runs, schemes, search, training
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of

@@ -5,6 +5,7 @@ from isotropy.training.batches import Batches
 from isotropy.training.devices import Alone, Devices, OnFabric, best_device, on_fabric
 from isotropy.training.evaluate import evaluate, predict, scores
 from isotropy.training.fit import CHECKPOINT, Fit, fit
+from isotropy.training.scaling import AsTheyCome, standardised
 from isotropy.training.seeds import stream, torch_seed
 from isotropy.training.settings import CHOICES, Settings
 from isotropy.training.watch import Bar, Board, Lines, Plan, Watch, clock
@@ -13,6 +14,7 @@ __all__ = [
     "CHECKPOINT",
     "CHOICES",
     "Alone",
+    "AsTheyCome",
     "Augmentation",
     "Bar",
     "Batches",
@@ -31,6 +33,7 @@ __all__ = [
     "on_fabric",
     "predict",
     "scores",
+    "standardised",
     "stream",
     "torch_seed",
 ]

@@ -2,25 +2,23 @@
 
 `config.toml` says what was asked for and on what; reading it back is how a run is repeated and how
 one that was interrupted is known again. `result.json` is what came out, `model.safetensors` the
-trained model. Whatever else a command keeps (checkpoints, a study) lies beside them.
+trained model, `scaling.json` what data go through before it. Whatever else a command keeps
+(checkpoints, a study) lies beside them.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
-import platform
-import shlex
-import sys
-import tomllib
 from collections.abc import Collection, Mapping
-from importlib import metadata
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isotropy._tensor_file import write_text
 from isotropy.errors import FileFormatError, InputError
+from isotropy.runs.facts import FORMAT, facts_of
+from isotropy.runs.text import read_toml, to_json, to_toml
 
 if TYPE_CHECKING:
     from torch import nn
@@ -30,10 +28,8 @@ if TYPE_CHECKING:
 CONFIG = "config.toml"
 RESULT = "result.json"
 MODEL = "model.safetensors"
-FORMAT = "isotropy-run-1"
+SCALING = "scaling.json"
 HOME = Path("runs")
-
-_PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 class Run:
@@ -79,7 +75,7 @@ class Run:
         >>> Run.open(where).options["epochs"]
         3
         """
-        facts = _facts(command, config, data)
+        facts = facts_of(command, config, data)
         if folder is None:
             if resume:
                 raise InputError("resume: say with --out which run to go on with")
@@ -181,64 +177,28 @@ class Run:
             raise InputError(f"{self.folder} has no {name}: the run is not finished")
         return load(self.path(name)).eval()
 
+    def save_scaling(self, data: DataSet) -> None:
+        """Keep what the model's inputs, and targets, go through."""
+        kept = {"inputs": data.scaling, "targets": data.target_scaling}
+        found = {name: None if s is None else vars(s) for name, s in kept.items()}
+        write_text(self.path(SCALING), to_json(found) + "\n")
 
-# -- what ran -----------------------------------------------------------------------------------
+    def scaled(self, data: DataSet) -> DataSet:
+        """Data as the model is used to them: as they are, if nothing was kept."""
+        from isotropy.data import Scaling
 
-
-def _facts(
-    command: str, config: Mapping[str, Any], data: Splits | DataSet | None
-) -> dict[str, Any]:
-    facts: dict[str, Any] = {"format": FORMAT, "command": command}
-    facts["line"] = shlex.join(["isotropy", *sys.argv[1:]])
-    facts["options"] = json.loads(to_json(config))
-    if data is not None:
-        facts["data"] = describe_data(data)
-    facts["versions"] = versions()
-    facts["machine"] = machine()
-    return facts
-
-
-def describe_data(data: Splits | DataSet) -> dict[str, Any]:
-    """What a run ran on: enough to know it again."""
-    from isotropy.data import Splits
-
-    whole = data if isinstance(data, Splits) else Splits(data)
-    train, test = whole.train, whole.test
-    found = {
-        "name": train.name,
-        "task": train.task,
-        "kind": train.kind,
-        "samples": len(train),
-        "shape": list(train.shape),
-        "classes": list(train.classes),
-        "fingerprint": train.fingerprint(),
-        "note": str(train.origin.get("note", "")),
-    }
-    if test is not None:
-        found |= {"test_samples": len(test), "test_fingerprint": test.fingerprint()}
-    return found
-
-
-def versions() -> dict[str, str]:
-    """Of everything that numbers depend on."""
-    from isotropy._version import __version__
-
-    found = {"isotropy": __version__, "python": platform.python_version()}
-    return found | {name: metadata.version(name) for name in _PACKAGES}
-
-
-def machine() -> dict[str, Any]:
-    """What numbers may depend on, without names: the kind of processor, threads, devices."""
-    import torch
-
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {
-        "system": platform.system(),
-        "processor": platform.machine(),
-        "cores": os.cpu_count() or 1,
-        "threads": torch.get_num_threads(),
-        "gpus": [torch.cuda.get_device_name(i) for i in range(gpus)],
-    }
+        where = self.path(SCALING)
+        if not where.is_file():
+            return data
+        try:
+            found = json.loads(where.read_text(encoding="utf-8"))
+            inputs, targets = (
+                None if part is None else Scaling(tuple(part["shift"]), tuple(part["scale"]))
+                for part in (found["inputs"], found["targets"])
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise FileFormatError(f"{where} cannot be read: {error!r}") from None
+        return replace(data, scaling=inputs, target_scaling=targets)
 
 
 def _unused(command: str, facts: dict[str, Any]) -> Path:
@@ -267,83 +227,3 @@ def _comparable(facts: dict[str, Any], free: Collection[str]) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return "not set" if value is None else repr(value)
-
-
-# -- text ---------------------------------------------------------------------------------------
-
-
-def to_json(value: Any) -> str:
-    """As JSON that every reader takes: what is not finite is null, arrays are lists.
-
-    >>> to_json({"a": float("nan"), "b": Path("x")})
-    '{"a": null, "b": "x"}'
-    """
-    return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):  # arrays, tensors and their numbers
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)
-
-
-def to_toml(facts: Mapping[str, Any]) -> str:
-    """As TOML: plain values first, then a table for every mapping; None is said in a comment.
-
-    >>> print(to_toml({"a": 1, "t": {"x": [1.5, "y"], "z": None}}), end="")
-    a = 1
-    <BLANKLINE>
-    [t]
-    x = [1.5, "y"]
-    # z is not set
-    """
-    plain = {k: v for k, v in facts.items() if not isinstance(v, Mapping)}
-    lines = [_toml_line(k, v) for k, v in plain.items()]
-    for name, table in facts.items():
-        if isinstance(table, Mapping):
-            lines += ["", f"[{_toml_key(name)}]", *(_toml_line(k, v) for k, v in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _toml_line(key: str, value: Any) -> str:
-    if value is None:
-        return f"# {key} is not set"
-    return f"{_toml_key(key)} = {_toml_value(value)}"
-
-
-def _toml_key(key: str) -> str:
-    bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
-    return key if bare else _toml_value(key)
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, str):  # JSON's escapes are TOML's, but for DEL
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, Mapping):
-        inner = (f"{_toml_key(k)} = {_toml_value(v)}" for k, v in value.items())
-        return f"{{{', '.join(inner)}}}"
-    return f"[{', '.join(_toml_value(v) for v in value)}]"
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file; one line if it cannot be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"no such file: {path}") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path} is no TOML file: {error}") from None
