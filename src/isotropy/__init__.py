@@ -25,6 +25,7 @@ _HOMES = {
     "relax": "isotropy.nn.relax",
     "carry_optimizer": "isotropy.nn.relax",
     "fold": "isotropy.nn.fold",
+    "export": "isotropy.nn.export",
     "groups_of": "isotropy.nn.blueprint",
     "equivariance_error": "isotropy.nn.measure",
     "assert_equivariant": "isotropy.nn.measure",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from isotropy.nn.blueprint import groups_of
     from isotropy.nn.cost import cost, matching_width
     from isotropy.nn.equivariant import equivariant
+    from isotropy.nn.export import export
     from isotropy.nn.files import load, save
     from isotropy.nn.fold import fold
     from isotropy.nn.measure import assert_equivariant, equivariance_error
@@ -65,6 +67,7 @@ __all__ = [
     "data",
     "equivariance_error",
     "equivariant",
+    "export",
     "fold",
     "group",
     "groups",

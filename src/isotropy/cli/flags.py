@@ -128,9 +128,9 @@ def explained(record: type) -> dict[str, str]:
 
 
 def unwrapped(text: str) -> str:
-    """Paragraphs on one line each, for a terminal to break where it ends.
+    r"""Paragraphs on one line each, for a terminal to break where it ends.
 
-    >>> unwrapped("One\\ntwo.\\n\\nThree.")
-    'One two.\\n\\nThree.'
+    >>> unwrapped("One\ntwo.\n\nThree.")
+    'One two.\n\nThree.'
     """
     return "\n\n".join(" ".join(part.split("\n")) for part in text.split("\n\n"))

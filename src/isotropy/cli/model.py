@@ -27,7 +27,7 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A name (cnn, mlp, resnet, unet, vgg, wrn) or path/to/file.py:factory.",
+        help="A name (cnn, equinas, mlp, resnet, unet, vgg, wrn) or path/to/file.py:factory.",
         show_default=False,
     ),
 ]
@@ -106,9 +106,9 @@ def _tied(
 ) -> nn.Module:
     import isotropy as iso
 
-    group = _json_or_name(flags.group, "group")
-    action = _json_or_name(flags.action, "action")
-    output = _json_or_name(flags.output, "output")
+    group = json_or_name(flags.group, "group")
+    action = json_or_name(flags.action, "action")
+    output = json_or_name(flags.output, "output")
     if output is None:
         output = "image" if data.task == "dense" else "invariant"
     width = flags.width
@@ -121,7 +121,7 @@ def _tied(
     return iso.equivariant(make(width), group, example, output, action=action)
 
 
-def _json_or_name(text: str | None, argument: str) -> Any:
+def json_or_name(text: str | None, argument: str) -> Any:
     """A name, or what a JSON object says."""
     if text is None or not text.lstrip().startswith("{"):
         return text

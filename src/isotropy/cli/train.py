@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from isotropy.cli.model import Model, ModelFlags, build, source_of
+from isotropy.cli.parts import Parts, divide
 from isotropy.cli.result import Result
 from isotropy.cli.shared import (
     DataFlags,
@@ -19,30 +20,15 @@ from isotropy.cli.shared import (
     load_data,
     start_run,
 )
-from isotropy.errors import InputError
+from isotropy.runs import MODEL
 from isotropy.training.settings import Settings
 
 if TYPE_CHECKING:
-    from torch import nn
-
-    from isotropy.data import DataSet
+    from isotropy.data import Splits
     from isotropy.runs import Run
     from isotropy.training import Devices, Fit, Watch
 
 INTERRUPTED = 130
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What is set apart of the data.
-
-    Args:
-        validation: The part of the training data on which the best epoch is chosen; 0 for none.
-        test: The part that is tested on in the end, where the source sets none apart.
-    """
-
-    validation: float = field(default=0.1, metadata={"min": 0.0, "max": 0.9})
-    test: float = field(default=0.2, metadata={"min": 0.0, "max": 0.9})
 
 
 @dataclass(frozen=True)
@@ -93,15 +79,17 @@ def train(
     if not devices.leads:
         speaking = Speaking(quiet=True)
     loaded = load_data(source, data, speaking, seeded.seed)
-    train_data, validation, test = divide(loaded, parts, seeded.seed)
-    network = build(model, tied, train_data, seeded.seed)
+    own = divide(loaded, parts, seeded.seed)
+    network = build(model, tied, own.train, seeded.seed)
+    scaled = iso.training.standardised(own.train, network)
+    own = own.each(lambda part: part.scaled_like(scaled))
     run = devices.from_lead(lambda: start_run(context, loaded, kept, FREE))
-    speaking.say(f"{run.folder}: {len(train_data):,} samples to train on")
-    speaking.say(str(iso.cost(network, train_data.batch([0])[0])))
+    speaking.say(f"{run.folder}: {len(own.train):,} samples to train on")
+    speaking.say(str(iso.cost(network, own.train.batch([0])[0])))
     found = iso.training.fit(
         network,
-        train_data,
-        validation,
+        own.train,
+        own.validation,
         settings,
         seed=seeded.seed,
         devices=devices,
@@ -111,10 +99,7 @@ def train(
         signature={"model": source_of(model)},
         watch=watches(speaking, where, run),
     )
-    test_scores = None if test is None else iso.training.evaluate(found.model, test, devices)
-    if not devices.leads:
-        return Result({})
-    return finish(run, found, network, test_scores)
+    return finish(run, found, own, devices)
 
 
 def make_devices(where: DeviceFlags, precision: str) -> Devices:
@@ -126,23 +111,6 @@ def make_devices(where: DeviceFlags, precision: str) -> Devices:
     return on_fabric(where.devices or "auto", where.strategy or "auto", precision)
 
 
-def divide(loaded: Any, parts: Parts, seed: int) -> tuple[DataSet, DataSet | None, DataSet | None]:
-    """Training, validation and test data; the source's own test data go first."""
-    import isotropy as iso
-
-    test_part = 0.0 if loaded.test is not None else parts.test
-    rest = 1 - parts.validation - test_part
-    if rest <= 0:
-        raise InputError("validation and test: nothing is left to train on")
-    if not parts.validation and not test_part:
-        return loaded.train, None, loaded.test
-    shares = [share for share in (rest, parts.validation, test_part) if share]
-    pieces = list(iso.data.split(loaded.train, shares, seed=seed))
-    train_data = pieces.pop(0)
-    validation = pieces.pop(0) if parts.validation else None
-    return train_data, validation, pieces.pop(0) if test_part else loaded.test
-
-
 def watches(speaking: Speaking, where: DeviceFlags, run: Run) -> list[Watch]:
     """Who is told how training goes."""
     from isotropy.training import Board
@@ -151,18 +119,24 @@ def watches(speaking: Speaking, where: DeviceFlags, run: Run) -> list[Watch]:
     return speaking.watches() + boards
 
 
-def finish(run: Run, found: Fit, network: nn.Module, test: dict[str, float] | None) -> Result:
-    """Keep the model and what came out, and say it."""
+def finish(run: Run, found: Fit, data: Splits, devices: Devices) -> Result:
+    """Test the model, keep it and what came out, and say it."""
+    from isotropy.training import evaluate
+
     done = len(found.history)
     if found.stopped == "interrupted":
         words = f"interrupted after {done} whole epochs; go on with --resume --out {run.folder}"
-        data = {"run": str(run.folder), "stopped": found.stopped, "epochs": done}
-        return Result(data, words, INTERRUPTED)
-    run.save_model(network)
+        outcome = {"run": str(run.folder), "stopped": found.stopped, "epochs": done}
+        return Result(outcome, words, INTERRUPTED) if devices.leads else Result({})
+    test = None if data.test is None else evaluate(found.model, data.test, devices)
+    if not devices.leads:
+        return Result({})
+    run.save_scaling(data.train)
+    run.save_model(found.model)
     result = {
         "run": str(run.folder),
-        "model": str(run.path("model.safetensors")),
-        "parameters": sum(p.numel() for p in network.parameters()),
+        "model": str(run.path(MODEL)),
+        "parameters": sum(p.numel() for p in found.model.parameters()),
         "epochs": done,
         "best_epoch": found.best_epoch,
         "stopped": found.stopped,

@@ -60,21 +60,42 @@ class AsTheyCome(nn.Module):
 
     Args:
         model: one that was trained on scaled data.
-        inputs: how its inputs were scaled, if they were.
-        targets: how its targets were.
+        data: those, or others scaled like them.
+
+    >>> import isotropy as iso
+    >>> digits = iso.data.load("digits").train
+    >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    >>> scaled = standardised(digits, model)
+    >>> x, raw = scaled.batch([0])[0], digits.batch([0])[0]
+    >>> torch.allclose(AsTheyCome(model, scaled)(raw), model(x))
+    True
     """
 
-    def __init__(
-        self, model: nn.Module, inputs: Scaling | None = None, targets: Scaling | None = None
-    ) -> None:
+    def __init__(self, model: nn.Module, data: DataSet) -> None:
         super().__init__()
         self.model = model
-        self.inputs = inputs
-        self.targets = targets
+        self.before = None if data.scaling is None else _Affine(data.scaling, inverse=False)
+        targets = data.target_scaling
+        self.after = None if targets is None else _Affine(targets, inverse=True)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.model(x if self.inputs is None else self.inputs.apply(x))
-        if self.targets is None:
+        y: Tensor = self.model(x if self.before is None else self.before(x))
+        if self.after is None:
             return y
-        columns = len(self.targets.shift)
-        return self.targets.undo(y.reshape(len(y), columns)).reshape(y.shape)
+        columns: Tensor = self.after(y.reshape(len(y), -1))
+        return columns.reshape(y.shape)
+
+
+class _Affine(nn.Module):
+    """A scaling, or its inverse, of every channel."""
+
+    def __init__(self, scaling: Scaling, inverse: bool) -> None:
+        super().__init__()
+        self.inverse = inverse
+        self.register_buffer("shift", torch.tensor(scaling.shift))
+        self.register_buffer("scale", torch.tensor(scaling.scale))
+
+    def forward(self, x: Tensor) -> Tensor:
+        shape = (-1, *[1] * (x.ndim - 2))
+        shift, scale = self.get_buffer("shift").view(shape), self.get_buffer("scale").view(shape)
+        return x * scale + shift if self.inverse else (x - shift) / scale
