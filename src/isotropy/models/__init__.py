@@ -1,6 +1,7 @@
 """Plain PyTorch models by name, made so that they can be tied exactly at any size."""
 
 from isotropy.models.cnn import plain_cnn
+from isotropy.models.equinas import equinas
 from isotropy.models.mlp import plain_mlp
 from isotropy.models.registry import factory, make, names
 from isotropy.models.resnet import ResidualBlock, ResNet
@@ -14,6 +15,7 @@ __all__ = [
     "UNet",
     "WideBlock",
     "WideResNet",
+    "equinas",
     "factory",
     "make",
     "names",

@@ -73,6 +73,14 @@ class Grid:
         """The mean over windows, which halves the grid."""
         return _MEAN[self.axes - 1](self._window(), stride=2)
 
+    def halved_up(self) -> Grid:
+        """What a pooling with padding leaves: half the pixels, rounded up."""
+        return Grid(tuple(-(-size // 2) for size in self.sizes))
+
+    def mean_pool_padded(self) -> nn.Module:
+        """The mean over 3 pixels with padding, which halves the grid; it fits odd sizes only."""
+        return _MEAN[self.axes - 1](3, stride=2, padding=1)
+
     def global_mean(self) -> nn.Module:
         """The mean over the whole grid."""
         return _ONE[self.axes - 1](1)

@@ -12,6 +12,7 @@ from torch import nn
 from isotropy.errors import InputError
 from isotropy.models.arguments import require_count
 from isotropy.models.cnn import plain_cnn
+from isotropy.models.equinas import equinas
 from isotropy.models.mlp import plain_mlp
 from isotropy.models.resnet import ResNet
 from isotropy.models.unet import UNet
@@ -20,6 +21,7 @@ from isotropy.models.wrn import WideResNet
 
 _FACTORIES: dict[str, Callable[..., nn.Module]] = {
     "cnn": plain_cnn,
+    "equinas": equinas,
     "mlp": plain_mlp,
     "resnet": ResNet,
     "unet": UNet,
@@ -33,7 +35,7 @@ def names() -> tuple[str, ...]:
     """The names that `make` knows.
 
     >>> names()
-    ('cnn', 'mlp', 'resnet', 'unet', 'vgg', 'wrn')
+    ('cnn', 'equinas', 'mlp', 'resnet', 'unet', 'vgg', 'wrn')
     """
     return tuple(_FACTORIES)
 
