@@ -112,8 +112,6 @@ def _look(paths: Sequence[Path], progress: Progress | None) -> Iterator[Seen | I
             return look(path.read_bytes, str(path))
         except InputError as error:
             return error
-        except OSError as error:
-            return InputError(f"{path}: cannot be read: {error.strerror}")
 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="isotropy-pictures") as pool:
         for number, seen in enumerate(pool.map(one, paths), start=1):

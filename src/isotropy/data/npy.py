@@ -6,13 +6,15 @@ than memory does.
 
 from __future__ import annotations
 
+import math
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -51,8 +53,10 @@ class Npz:
         with reading(self.path):
             if member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & 1:
                 return self._mapped(member)
-            with zipfile.ZipFile(self.path) as archive, archive.open(member) as file:
+            with zipfile.ZipFile(self.path) as archive, archive.open(member) as opened:
+                file = cast(BufferedIOBase, opened)  # typeshed promises less than it is
                 shape, order, dtype = read_header(file, f"{self.path}: {name}")
+                _require_bytes(math.prod(shape) * dtype.itemsize, member)
                 return _read(file, shape, order, dtype)
 
     def _mapped(self, member: zipfile.ZipInfo) -> NDArray[Any]:
@@ -83,11 +87,15 @@ def reading(path: Path) -> Iterator[None]:
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error) as error:
         kind = "an .npz" if path.suffix == ".npz" else f"a {path.suffix or 'readable'} file"
         raise InputError(f"{path}: is not {kind}, or is damaged or cut short ({error})") from None
+    except MemoryError:
+        raise InputError(
+            f"{path}: does not fit into memory; saved without compression (numpy.savez) it need not"
+        ) from None
     except (RuntimeError, NotImplementedError) as error:  # zipfile: encrypted, exotic compression
         raise InputError(f"{path}: cannot be read: {error}") from None
 
 
-def read_header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_header(file: BufferedIOBase, where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether the order is Fortran's, and type, from where an .npy begins."""
     version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
@@ -103,22 +111,28 @@ def read_header(file: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.
     return shape, order, dtype
 
 
-def _map(file: IO[bytes], path: Path, where: str) -> NDArray[Any]:
+def _map(file: BufferedIOBase, path: Path, where: str) -> NDArray[Any]:
     shape, order, dtype = read_header(file, where)
     if 0 in shape or not dtype.itemsize:
         return np.empty(shape, dtype)
     return np.memmap(path, dtype, "r", offset=file.tell(), shape=shape, order="F" if order else "C")
 
 
+def _require_bytes(needed: int, member: zipfile.ZipInfo) -> None:
+    """A damaged header may claim any size; memory is asked for only where there is so much."""
+    if needed > member.file_size:
+        raise EOFError(f"{needed} bytes of numbers in {member.file_size}")
+
+
 def _read(
-    file: IO[bytes], shape: tuple[int, ...], order: bool, dtype: np.dtype[Any]
+    file: BufferedIOBase, shape: tuple[int, ...], order: bool, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Straight into its final place, so that nothing is held twice."""
-    flat = np.empty(int(np.prod(shape, dtype=np.int64)), dtype)
+    flat = np.empty(math.prod(shape), dtype)
     view = flat.view(np.uint8).data if flat.nbytes else memoryview(b"")
     done = 0
     while done < len(view):
-        got = file.readinto(view[done : done + 2**20])  # type: ignore[attr-defined]
+        got = file.readinto(view[done : done + 2**20])
         if not got:
             raise EOFError(f"{done} of {len(view)} bytes")
         done += got

@@ -122,7 +122,7 @@ def look(reader: Reader, name: str, *, whole: bool = True) -> Seen:
         name: what to call it in messages.
         whole: decode all of it; otherwise only where it says what it is.
     """
-    content = reader()
+    content = _content(reader, name)
     with _Opened(content, name) as picture:
         width, height = picture.size
         if _is_on_its_side(picture):
@@ -144,7 +144,7 @@ def decode(reader: Reader, name: str, form: str, side: int | None = None) -> NDA
     """
     from PIL import ImageOps
 
-    with _Opened(reader(), name) as picture:
+    with _Opened(_content(reader, name), name) as picture:
         if side is not None:
             picture.draft(None, (2 * side, 2 * side))
         upright = ImageOps.exif_transpose(picture)
@@ -171,6 +171,13 @@ def common_form(forms: Sequence[str], names: Sequence[str]) -> str:
         if form in found:
             return form
     return forms[0]
+
+
+def _content(reader: Reader, name: str) -> bytes:
+    try:
+        return reader()
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
 class _Opened:
