@@ -98,14 +98,11 @@ def _download(file: Remote, path: Path, mirror: str | None, progress: Progress |
 
 def _retrieve(url: str, path: Path, known: str | None, progress: Progress | None) -> None:
     import pooch
-    from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema
 
     resuming = Resuming(path.with_name(f"{path.name}.part"), path.name, progress)
     pooch.get_logger().setLevel("WARNING")
     try:
         pooch.retrieve(url, known, path.name, path.parent, downloader=resuming)
-    except (InvalidSchema, InvalidURL, MissingSchema) as error:
-        raise InputError(f"mirror: {error}") from None
     except InputError:
         raise
     except ValueError:  # pooch's word for a wrong checksum; it has removed the file

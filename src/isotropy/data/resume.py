@@ -14,7 +14,7 @@ from isotropy.errors import InputError
 if TYPE_CHECKING:
     from requests import Response
 
-PIECE = 2**16
+PIECE = 2**13  # what has come of a piece is lost when it is cut off
 TIMEOUT = 30  # seconds without a single byte
 IDLE_TRIES = 2
 
@@ -39,12 +39,15 @@ class Resuming:
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:  # noqa: ARG002
         import requests
+        from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema
 
         idle = 0
         while idle < IDLE_TRIES:
             before = self._done()
             try:
                 self._go_on(url)
+            except (InvalidSchema, InvalidURL, MissingSchema) as error:
+                raise InputError(f"mirror: {error}") from None
             except requests.RequestException as error:
                 idle = 0 if self._done() > before else idle + 1
                 failure = error
