@@ -2,5 +2,6 @@
 
 from isotropy.report.discovery import discovery_page
 from isotropy.report.page import write
+from isotropy.report.search import search_page
 
-__all__ = ["discovery_page", "write"]
+__all__ = ["discovery_page", "search_page", "write"]

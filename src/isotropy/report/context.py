@@ -28,9 +28,9 @@ class Context:
         return f"{100 * (1 - self.alpha):.3g}%"
 
 
-def context_of(result: Result) -> Context:
-    """What a result says about how to read it."""
-    metric = words(result.get("metric"), "accuracy")
+def context_of(result: Result, metric: str = "accuracy") -> Context:
+    """What a result says about how to read it; `metric` is what scores are by default."""
+    metric = words(result.get("metric"), metric)
     alpha = number(result.get("alpha"))
     return Context(
         unit=Unit(metric, metric not in LOWER_IS_BETTER),

@@ -34,7 +34,7 @@ def data_facts(result: Result) -> Facts:
     names = ("train", "validation", "test")
     split = [(count(number(data.get(f"n_{n}"))), n) for n in names if number(data.get(f"n_{n}"))]
     classes = texts(data, "classes")
-    return _known(
+    return known(
         ("data", words(data.get("name"))),
         ("samples", count(number(data.get("n"))) if number(data.get("n")) else ""),
         ("split", ", ".join(f"{number_} for {_SPLIT[name]}" for number_, name in split)),
@@ -58,7 +58,7 @@ def run_facts(result: Result) -> Facts:
     """What was run, where and when."""
     run = part(result, "run")
     resumed = run.get("resume")
-    return _known(
+    return known(
         ("command", words(run.get("command"))),
         ("seed", words(run.get("seed"))),
         ("started", words(run.get("started"))),
@@ -82,7 +82,7 @@ def time_facts(result: Result) -> Facts:
     kept = ""
     if isinstance(time.get("kept"), bool):
         kept = " (kept)" if time["kept"] else " (not kept)"
-    return _known(
+    return known(
         ("time", duration(seconds) if seconds is not None else ""),
         ("budget", duration(budget) + kept if budget is not None else ""),
         ("trained", trained),
@@ -121,14 +121,18 @@ def model_files(result: Result) -> list[str]:
 def _joined(value: Any) -> str:
     """A text, or the parts of a mapping in a line."""
     if isinstance(value, Mapping):
-        told = [(str(k).replace("_", " "), _plain(v)) for k, v in value.items()]
+        told = [(str(k).replace("_", " "), plain(v)) for k, v in value.items()]
         return ", ".join(f"{name} {said}" for name, said in told if said)
     return words(value)
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """A setting as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return significant(value) if isinstance(value, float) else words(value)
 
 
-def _known(*pairs: tuple[str, str]) -> Facts:
+def known(*pairs: tuple[str, str]) -> Facts:
+    """Those facts that are."""
     return [(name, value) for name, value in pairs if value]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-WIDE, NARROW = 760.0, 340.0
+WIDE, NARROW = 880.0, 340.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,6 @@ def drawn(candidate: Figure) -> Figure | None:
     return candidate if candidate.wide else None
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[int] = ()) -> Table:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Iterable[int] = ()) -> Table:
     """A table from lists."""
     return Table(tuple(head), tuple(tuple(row) for row in rows), frozenset(numeric))

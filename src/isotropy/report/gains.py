@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from isotropy.report.charts import Estimate, Point, Row, intervals, scatter
 from isotropy.report.context import Context
-from isotropy.report.figure import Figure, drawn, figure, table
+from isotropy.report.figure import Figure, Table, drawn, figure, table
 from isotropy.report.numbers import count, times
 from isotropy.report.read import Result, interval, items, number, part, rows, words
 from isotropy.report.symmetry import recommended
@@ -19,15 +19,16 @@ COMPARISONS = (
 """The keys of a candidate that hold gains, and what each is a gain over."""
 
 NETWORKS = ("no symmetry", "tied, equally many parameters", "tied, equally wide", "turned data")
+_MOVED = 3  # of these, the networks that are as large as the untied one: names would cover them
 
 
 def gains_figure(result: Result, context: Context) -> Figure | None:
     """Gains with intervals, a row for each candidate; nothing if none was measured."""
     chosen, _ = recommended(result)
-    measured = [row for row in rows(result, "candidates") if any(_gains(row))]
+    measured = [row for row in rows(result, "candidates") if _keys(row)]
     listed = [
         Row(
-            words(row.get("name")),
+            _called(row),
             tuple(_estimate(row, key, place, context) for place, key in _keys(row)),
             strong=words(row.get("name")) == chosen,
         )
@@ -74,11 +75,10 @@ def scores_figure(result: Result, context: Context) -> Figure | None:
     )
 
 
-def _gains(row: Result) -> Iterator[float]:
-    for _, key in _keys(row):
-        mean = number(part(row, key).get("mean"))
-        if mean is not None:
-            yield mean or 1.0
+def _called(row: Result) -> str:
+    """A candidate in words, with its name behind."""
+    name, meaning = words(row.get("name")), words(row.get("meaning"))
+    return f"{meaning} · {name}" if meaning and meaning != name else name
 
 
 def _keys(row: Result) -> list[tuple[int, str]]:
@@ -116,7 +116,7 @@ def _estimate(row: Result, key: str, place: int, context: Context) -> Estimate:
     )
 
 
-def _gains_table(measured: list[Result], context: Context):  # type: ignore[no-untyped-def]
+def _gains_table(measured: list[Result], context: Context) -> Table:
     listed = []
     for row in measured:
         for place, key in _keys(row):
@@ -163,11 +163,11 @@ def _point(
     yield Point(
         x=size,
         y=unit.shown(score),
-        name=name or NETWORKS[0],
+        name="" if series == _MOVED else name or NETWORKS[0],
         tip=f"{said}, {count(size)} parameters",
         low=unit.shown(low),
         high=unit.shown(high),
         series=series,
         strong=strong,
-        link=name,
+        link="" if series == _MOVED else name,
     )

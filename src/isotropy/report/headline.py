@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from isotropy.report.charts import glyph
 from isotropy.report.context import Context
 from isotropy.report.numbers import NONE, count, duration, times
 from isotropy.report.read import Result, interval, number, part, rows, texts, words
-from isotropy.report.symmetry import Exchange, Verdict, exchanges, noun, recommended, verdict_of
+from isotropy.report.symmetry import Exchange, exchanges, noun, recommended, verdict_of
 
 _EXCHANGED = "build_in_permuted"
 
@@ -18,17 +21,17 @@ class Fact:
 
     name: str
     value: str
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer in a line, why in a few, and the numbers behind it."""
+    """The answer in a line, why in a few, and the numbers; `tone` is its verdict's key."""
 
     answer: str
-    verdict: Verdict | None
+    tone: str
     name: str
-    elements: tuple[str, ...]
+    glyph: Markup
     words: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
     facts: tuple[Fact, ...]
@@ -41,9 +44,9 @@ def headline(result: Result, context: Context) -> Headline:
     said = texts(part(result, "recommended"), "words")
     return Headline(
         answer=answer(result),
-        verdict=verdict,
+        tone=verdict.key if verdict else "none",
         name=name,
-        elements=tuple(texts(row, "elements")),
+        glyph=glyph(texts(row, "elements")) if context.kind == "image" else Markup(""),
         words=tuple(said) or ((verdict.meaning,) if verdict else ()),
         exchanges=tuple(exchanges(row.get("labels"), context.classes, context.inputs, context.kind))
         if verdict and verdict.key == _EXCHANGED
@@ -79,8 +82,8 @@ def _facts(result: Result, row: Result, context: Context) -> list[Fact]:
     seconds = number(part(result, "time").get("seconds"))
     networks = number(part(result, "time").get("networks"))
     if seconds is not None:
-        note = times(int(networks), "network") + " trained" if networks is not None else ""
-        facts.append(Fact("Took", duration(seconds), note))
+        notes = () if networks is None else (f"{times(int(networks), 'network')} trained",)
+        facts.append(Fact("Took", duration(seconds), notes))
     return [fact for fact in facts if fact is not None]
 
 
@@ -89,17 +92,16 @@ def _test_fact(test: Result, context: Context) -> Fact | None:
     if score is None:
         return None
     notes = []
+    plain = number(test.get("baseline_score"))
+    if plain is not None:
+        notes.append(f"{context.unit.score(plain)} without symmetry")
     between = interval(test.get("interval"))
     if between is not None:
         notes.append(f"{context.level} interval {context.unit.scores(between)}")
     samples = number(test.get("n"))
     if samples is not None:
         notes.append(f"{count(samples)} samples that nothing was chosen by")
-    plain = number(test.get("baseline_score"))
-    if plain is not None:
-        notes.append(f"without symmetry {context.unit.score(plain)}")
-    name = context.unit.name
-    return Fact(f"Test {name}", context.unit.score(score), "; ".join(notes))
+    return Fact(f"Test {context.unit.name}", context.unit.score(score), tuple(notes))
 
 
 def _gain_fact(row: Result, context: Context) -> Fact | None:
@@ -113,7 +115,7 @@ def _gain_fact(row: Result, context: Context) -> Fact | None:
     notes = [] if between is None else [f"{context.level} interval {context.unit.gains(between)}"]
     if pairs is not None:
         notes.append(f"{times(int(pairs), 'pair')} of networks with equally many parameters")
-    return Fact("Gain over no symmetry", context.unit.gain(mean), "; ".join(notes))
+    return Fact("Gain over no symmetry", context.unit.gain(mean), tuple(notes))
 
 
 def _size_fact(result: Result, row: Result) -> Fact | None:
@@ -121,5 +123,5 @@ def _size_fact(result: Result, row: Result) -> Fact | None:
     if tied is None:
         return None
     written = count(number(plain))
-    note = "" if written == NONE else f"the network without symmetry has {written}"
-    return Fact("Parameters", count(tied), note)
+    notes = () if written == NONE else (f"{written} without symmetry",)
+    return Fact("Parameters", count(tied), notes)

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isotropy._tensor_file import write_text
 from isotropy.report.charts.svg import clean
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 def write(path: str | Path, html: str) -> None:
     """Write a page; an existing one is replaced only when the new one is complete.
 
-    >>> write("report.html", "<!doctype html>")
+    >>> import tempfile
+    >>> page = Path(tempfile.mkdtemp()) / "report.html"
+    >>> write(page, "<!doctype html>")
+    >>> page.read_text()
+    '<!doctype html>'
     """
-    from isotropy._tensor_file import write_text
-
     write_text(Path(path), html)
 
 

@@ -15,6 +15,7 @@ class Verdict:
     """A verdict as the page shows it: a word and a sign; `key` names its colour."""
 
     key: str
+    sign: str
     word: str
     meaning: str
 
@@ -22,18 +23,23 @@ class Verdict:
 VERDICTS = {
     verdict.key: verdict
     for verdict in (
-        Verdict("build_in", "Build in", "The network gains by knowing this symmetry."),
+        Verdict("build_in", "✓", "Build in", "The network gains by knowing this symmetry."),
         Verdict(
             "build_in_permuted",
+            "⇄",
             "Build in, labels exchanged",
             "The network gains by knowing that this symmetry turns some labels into others.",
         ),
-        Verdict("harmless", "Harmless", "Building it in costs nothing and gains nothing for sure."),
-        Verdict("hurts", "Hurts", "The network is worse when it is forced to have this symmetry."),
-        Verdict("cannot_tell", "Cannot tell", "What was run does not decide it."),
+        Verdict(
+            "harmless", "○", "Harmless", "Building it in costs nothing and gains nothing for sure."
+        ),
+        Verdict(
+            "hurts", "✕", "Hurts", "The network is worse when it is forced to have this symmetry."
+        ),
+        Verdict("cannot_tell", "?", "Cannot tell", "What was run does not decide it."),
     )
 }
-UNKNOWN = Verdict("cannot_tell", "Not judged", "No verdict was given.")
+UNKNOWN = Verdict("cannot_tell", "?", "Not judged", "No verdict was given.")
 
 
 def verdict_of(value: Any) -> Verdict:
@@ -87,6 +93,13 @@ class Exchange:
     does: str
     cycles: tuple[tuple[str, ...], ...]
     still: int
+
+    @property
+    def rest(self) -> str:
+        """What becomes of the labels that are in no ring."""
+        if not self.cycles or not self.still:
+            return ""
+        return "the other one stays" if self.still == 1 else f"the other {self.still} stay"
 
     @property
     def sentence(self) -> str:

@@ -76,7 +76,7 @@ def areas(
 
 
 def colour(place: int) -> str:
-    """The class that fills a part; after eight, hatched ones begin."""
+    """The class that fills a part; after eight, paler ones begin."""
     return f"part-{place % COLOURS}{' again' if place >= COLOURS else ''}"
 
 

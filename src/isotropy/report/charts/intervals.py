@@ -17,6 +17,7 @@ from isotropy.report.charts.svg import (
     rectangle,
     shortened,
     text,
+    text_width,
 )
 
 STEP = 22.0
@@ -118,7 +119,8 @@ def _place(rows: Sequence[Row], width: float) -> _Place:
     words = max((len(e.words) for r in rows for e in r.estimates), default=0) * 6.8
     if width < 480:
         return _Place(12, width - 12, 18, width)
-    return _Place(min(210.0, 0.3 * width), width - words - 24, 0, width)
+    longest = max((text_width(r.name) for r in rows), default=0.0)
+    return _Place(min(longest + 16, 0.36 * width), width - words - 24, 0, width)
 
 
 def _finite(rows: Sequence[Row]) -> list[float]:

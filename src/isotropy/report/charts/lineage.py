@@ -101,7 +101,7 @@ def _bins(known: Sequence[Individual]) -> dict[str, int]:
 def _entries(known: Sequence[Individual], quality: tuple[str, str]) -> list[tuple[Markup, str]]:
     if not any(finite(i.quality) for i in known):
         return []
-    swatches = [rectangle(-2 + 3.2 * i, -6, 3.3, 12, f"quality-{i}") for i in range(BINS)]
+    swatches = [rectangle(2.6 * i, -6, 2.7, 12, f"quality-{i}") for i in range(BINS)]
     ramp = element("g", *swatches)
     entries = [(ramp, f"{quality[0]} … {quality[1]}")]
     if any(not i.selected for i in known):

@@ -66,7 +66,7 @@ def fitted(
     if log:
         factor = max((high / low) ** margin, 1.1)
         return Scale(low / factor, high * factor, start, stop, True)
-    room = margin * (high - low) or max(abs(high) * 0.1, 1e-9)
+    room = margin * (high - low) if high > low else max(abs(high) * 0.1, 1e-9)
     return Scale(low - room, high + room, start, stop)
 
 
@@ -82,7 +82,7 @@ def nice_step(low: float, high: float, count: int) -> float:
 
 
 def log_ticks(low: float, high: float, count: int) -> list[float]:
-    """Ones, twos and fives of the powers of ten within a range, as many as are wanted.
+    """Ones, twos and fives of the powers of ten within a range; even steps where there are none.
 
     >>> log_ticks(90, 2500, 5)
     [100.0, 200.0, 500.0, 1000.0, 2000.0]
@@ -92,8 +92,9 @@ def log_ticks(low: float, high: float, count: int) -> list[float]:
         ticks = [d * 10.0**p for p in powers for d in digits if low <= d * 10.0**p <= high]
         if len(ticks) <= count:
             break
-    ticks = ticks[:: max(1, math.ceil(len(ticks) / (2 * count)))]
-    return ticks or Scale(low, high, 0, 1).ticks(count)
+    if len(ticks) < 2:
+        return Scale(low, high, 0, 1).ticks(count)
+    return ticks[:: math.ceil(len(ticks) / (2 * count))]
 
 
 def decimals_of(step: float) -> int:

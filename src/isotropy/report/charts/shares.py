@@ -12,7 +12,6 @@ from isotropy.report.charts.frame import legend
 from isotropy.report.charts.scale import finite
 from isotropy.report.charts.svg import (
     drawing,
-    element,
     mark,
     rectangle,
     shortened,
@@ -75,8 +74,7 @@ def _bar(row: Share, left: float, right: float, y: float, order: Sequence[str]) 
         wide = portion * (right - left)
         shapes = [rectangle(x, y, wide, HIGH, colour(place))]
         if wide > text_width(name) + 8:
-            words = {"class_": f"inside on-{place % 8}", "text_anchor": "middle"}
-            shapes.append(element("text", name, x=x + wide / 2, y=y + HIGH / 2 + 4, **words))
+            shapes.append(text(x + wide / 2, y + HIGH / 2 + 4, name, "inside", "middle"))
         drawn.append(mark(f"{row.name}, {name}: {portion:.0%}", *shapes))
         x += wide
     return drawn
