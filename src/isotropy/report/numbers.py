@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isotropy.report.charts.scale import Number
+
 NONE = "–"
 
 FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou", "auc", "r2", "f1", "dice", "error")
@@ -47,11 +49,11 @@ class Unit:
         """What a chart of gains counts."""
         return f"gain in {self.name}" + (", percentage points" if self.percent else "")
 
-    def shown(self, value: float | None) -> float | None:
+    def shown(self, value: Number | None) -> Number | None:
         """The number as charts show it."""
         return value if value is None or not self.percent else 100 * value
 
-    def score(self, value: float | None) -> str:
+    def score(self, value: Number | None) -> str:
         """A score.
 
         >>> Unit("accuracy").score(0.9694), Unit("mse").score(0.0123456)
@@ -61,7 +63,7 @@ class Unit:
             return NONE
         return f"{100 * value:.1f}%" if self.percent else significant(value)
 
-    def gain(self, value: float | None, unit: bool = True) -> str:
+    def gain(self, value: Number | None, unit: bool = True) -> str:
         """A difference of scores, with its sign.
 
         >>> Unit("accuracy").gain(-0.0412), Unit("mse").gain(0.0012)
@@ -73,25 +75,25 @@ class Unit:
             return signed(round(100 * value, 1), 1) + (" points" if unit else "")
         return ("+" if value > 0 else "") + significant(value)
 
-    def gains(self, low_high: tuple[float, float] | None, unit: bool = False) -> str:
+    def gains(self, low_high: tuple[Number, Number] | None, unit: bool = False) -> str:
         """An interval of differences."""
         if low_high is None:
             return NONE
         low, high = (self.gain(v, unit=False) for v in low_high)
         return f"{low} to {high}" + (" points" if unit and self.percent else "")
 
-    def scores(self, low_high: tuple[float, float] | None) -> str:
+    def scores(self, low_high: tuple[Number, Number] | None) -> str:
         """An interval of scores."""
         return NONE if low_high is None else " to ".join(self.score(v) for v in low_high)
 
 
-def signed(value: float, decimals: int) -> str:
+def signed(value: Number, decimals: int) -> str:
     """A number with its sign, a real minus; nothing has none."""
     written = f"{value:+.{decimals}f}".replace("-", "−")
     return written[1:] if float(written[1:]) == 0 else written
 
 
-def significant(value: float, digits: int = 4) -> str:
+def significant(value: Number, digits: int = 4) -> str:
     """A number with so many digits that mean something."""
     written = f"{value:.{digits}g}"
     if "e" in written:
@@ -100,7 +102,7 @@ def significant(value: float, digits: int = 4) -> str:
     return written.replace("-", "−")
 
 
-def count(value: float | None) -> str:
+def count(value: Number | None) -> str:
     """A whole number with its thousands apart.
 
     >>> count(20100), count(None)
@@ -109,7 +111,7 @@ def count(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}".replace("-", "−")
 
 
-def chance(p: float | None) -> str:
+def chance(p: Number | None) -> str:
     """A p-value.
 
     >>> chance(0.00012), chance(0.0432), chance(1.0)
@@ -122,7 +124,7 @@ def chance(p: float | None) -> str:
     return f"{p:.2g}" if p < 0.0995 else f"{p:.2f}".rstrip("0").rstrip(".")
 
 
-def duration(seconds: float | None) -> str:
+def duration(seconds: Number | None) -> str:
     """A time.
 
     >>> duration(41.23), duration(192), duration(0.5), duration(7300)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from isotropy.report.charts.frame import legend
-from isotropy.report.charts.scale import Scale, finite, fitted
+from isotropy.report.charts.scale import Number, Scale, finite, fitted
 from isotropy.report.charts.svg import (
     drawing,
     join,
@@ -28,8 +28,8 @@ class Panel:
     """One whole over time: its name, the times, and the parts' shares at each, by part."""
 
     name: str
-    times: tuple[float, ...]
-    parts: dict[str, tuple[float, ...]]
+    times: tuple[Number, ...]
+    parts: dict[str, tuple[Number, ...]]
 
 
 def areas(
@@ -39,8 +39,8 @@ def areas(
     description: str = "",
     axis: str = "epoch",
     order: Sequence[str] = (),
-    width: float = 720,
-    height: float = 96,
+    width: Number = 720,
+    height: Number = 96,
 ) -> Markup:
     """Panels of stacked shares, side by side as far as there is room; nothing without values.
 
@@ -92,7 +92,7 @@ def _drawable(panel: Panel) -> bool:
 
 
 def _panel(
-    panel: Panel, x: Scale, top: float, height: float, order: Sequence[str], axis: str
+    panel: Panel, x: Scale, top: Number, height: Number, order: Sequence[str], axis: str
 ) -> Markup:
     bottom = top + 18 + height
     parts = [text(x.start, top + 10, shortened(panel.name, x.stop - x.start), "name")]
@@ -125,6 +125,6 @@ def _stack(panel: Panel, x: Scale, y: Scale, order: Sequence[str]) -> list[Marku
     return drawn
 
 
-def _course(portions: Sequence[float]) -> str:
+def _course(portions: Sequence[Number]) -> str:
     first, last = f"{portions[0]:.0%}", f"{portions[-1]:.0%}"
     return last if len(portions) == 1 else f"{first} at first, {last} at last"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from isotropy.report.charts.scale import Scale
+from isotropy.report.charts.scale import Number, Scale
 from isotropy.report.charts.svg import CHARACTER, element, join, line, path, text, text_width
 
 SHAPES = ("circle", "diamond", "square", "triangle")
@@ -14,7 +14,7 @@ REACH = 9.0
 """Pixels around a mark that belong to it for a finger or a mouse."""
 
 
-def shape(kind: str, x: float, y: float, size: float, class_: str) -> Markup:
+def shape(kind: str, x: Number, y: Number, size: Number, class_: str) -> Markup:
     """A small figure; their forms differ, so that colour is never alone."""
     if kind == "circle":
         return element("circle", cx=x, cy=y, r=size, class_=class_)
@@ -30,12 +30,12 @@ def shape(kind: str, x: float, y: float, size: float, class_: str) -> Markup:
     return path([(x, y - wide), (x + wide, y), (x, y + wide), (x - wide, y)], class_, closed=True)
 
 
-def reach(x: float, y: float) -> Markup:
+def reach(x: Number, y: Number) -> Markup:
     """An unseen disc that makes a small figure easy to point at."""
     return element("circle", cx=x, cy=y, r=REACH, class_="reach")
 
 
-def axis_below(scale: Scale, top: float, bottom: float, title: str, count: int = 5) -> Markup:
+def axis_below(scale: Scale, top: Number, bottom: Number, title: str, count: int = 5) -> Markup:
     """Ticks, grid lines and the title of a horizontal axis."""
     parts = []
     for value, label in scale.labels(count):
@@ -45,7 +45,7 @@ def axis_below(scale: Scale, top: float, bottom: float, title: str, count: int =
     return join([*parts, text(middle, bottom + 34, title, "axis", "middle")])
 
 
-def axis_left(scale: Scale, left: float, right: float, title: str, count: int = 5) -> Markup:
+def axis_left(scale: Scale, left: Number, right: Number, title: str, count: int = 5) -> Markup:
     """Ticks, grid lines and the title of a vertical axis; the title stands above it, level."""
     parts = []
     for value, label in scale.labels(count):
@@ -59,7 +59,7 @@ def tick_room(scale: Scale, count: int = 5) -> float:
     return max((text_width(label) for _, label in scale.labels(count)), default=0.0) + 14
 
 
-def legend(entries: Sequence[tuple[Markup, str]], width: float) -> tuple[Markup, float]:
+def legend(entries: Sequence[tuple[Markup, str]], width: Number) -> tuple[Markup, float]:
     """A key in as many lines as it needs, and its height; symbols are drawn about (8, 0)."""
     x, y, parts = 0.0, 12.0, []
     for symbol, name in entries:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from isotropy.report.charts.frame import SHAPES, axis_below, legend, reach, shape
-from isotropy.report.charts.scale import Scale, finite, fitted
+from isotropy.report.charts.scale import Number, Scale, finite, fitted
 from isotropy.report.charts.svg import (
     drawing,
     join,
@@ -28,13 +28,13 @@ GAP = 14.0
 class Estimate:
     """A value with what it may be, the words to show, and which series it belongs to."""
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    value: Number | None
+    low: Number | None = None
+    high: Number | None = None
     tip: str = ""
     words: str = ""
     series: int = 0
-    single: tuple[float, ...] = ()
+    single: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Row:
 class _Place:
     """Where a chart of some width puts names, values and words."""
 
-    left: float
-    right: float
-    above: float
-    width: float
+    left: Number
+    right: Number
+    above: Number
+    width: Number
 
 
 def intervals(
@@ -65,10 +65,10 @@ def intervals(
     axis: str = "",
     series: Sequence[str] = (),
     sides: tuple[str, str] | None = None,
-    band: float | None = None,
+    band: Number | None = None,
     band_name: str = "",
     bars: bool = False,
-    width: float = 720,
+    width: Number = 720,
 ) -> Markup:
     """Estimates with their intervals; nothing if no value is a number.
 
@@ -111,11 +111,11 @@ def intervals(
     return drawing(width, bottom + 42, title, description, content, "intervals")
 
 
-def _count(width: float) -> int:
+def _count(width: Number) -> int:
     return 5 if width >= 480 else 4
 
 
-def _place(rows: Sequence[Row], width: float) -> _Place:
+def _place(rows: Sequence[Row], width: Number) -> _Place:
     words = max((len(e.words) for r in rows for e in r.estimates), default=0) * 6.8
     if width < 480:
         return _Place(12, width - 12, 18, width)
@@ -132,7 +132,9 @@ def _numbers(rows: Sequence[Row]) -> list[float | None]:
     return [v for e in shown for v in (e.value, e.low, e.high, *e.single)]
 
 
-def _entries(series: Sequence[str], band: float | None, band_name: str) -> list[tuple[Markup, str]]:
+def _entries(
+    series: Sequence[str], band: Number | None, band_name: str
+) -> list[tuple[Markup, str]]:
     entries = [
         (shape(SHAPES[i % 4], 8, 0, 4.5, f"dot series-{i % 4}"), name)
         for i, name in enumerate(series)
@@ -143,14 +145,14 @@ def _entries(series: Sequence[str], band: float | None, band_name: str) -> list[
     return entries
 
 
-def _band(scale: Scale, band: float | None, top: float, bottom: float) -> Markup:
+def _band(scale: Scale, band: Number | None, top: Number, bottom: Number) -> Markup:
     if band is None or not finite(band) or band <= 0:
         return Markup("")
     low, high = max(-band, scale.low), min(band, scale.high)
     return rectangle(scale(low), top, scale(high) - scale(low), bottom - top, "band")
 
 
-def _sides(scale: Scale, sides: tuple[str, str], top: float, bottom: float) -> Markup:
+def _sides(scale: Scale, sides: tuple[str, str], top: Number, bottom: Number) -> Markup:
     zero = scale(0.0)
     parts = [line(zero, top - 4, zero, bottom, "zero")]
     left, right = (f"← {sides[0]}", zero - 8, "end"), (f"{sides[1]} →", zero + 8, "start")
@@ -162,7 +164,7 @@ def _sides(scale: Scale, sides: tuple[str, str], top: float, bottom: float) -> M
 
 
 def _rows(
-    rows: Sequence[Row], scale: Scale, place: _Place, top: float, bars: bool
+    rows: Sequence[Row], scale: Scale, place: _Place, top: Number, bars: bool
 ) -> tuple[list[Markup], float]:
     parts: list[Markup] = []
     y = top + GAP / 2
@@ -184,7 +186,7 @@ def _rows(
     return parts, y - GAP / 2
 
 
-def _estimate(row: Row, estimate: Estimate, scale: Scale, y: float, bars: bool) -> Markup:
+def _estimate(row: Row, estimate: Estimate, scale: Scale, y: Number, bars: bool) -> Markup:
     assert estimate.value is not None
     x, shapes = scale(estimate.value), []
     tone = f"series-{estimate.series % 4} {row.tone}".strip()
@@ -201,6 +203,6 @@ def _estimate(row: Row, estimate: Estimate, scale: Scale, y: float, bars: bool) 
     return mark(estimate.tip or row.name, *shapes, reach(x, y))
 
 
-def _whisker(low: float, high: float, y: float, tone: str) -> list[Markup]:
+def _whisker(low: Number, high: Number, y: Number, tone: str) -> list[Markup]:
     ends = [line(x, y - 4, x, y + 4, f"whisker {tone}") for x in (low, high)]
     return [line(low, y, high, y, f"whisker {tone}"), *ends]

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from isotropy.report.charts.scale import Number
 from isotropy.report.charts.svg import join, line, shortened, text, text_width
 
 HIGH = 12.0
 MOST = 40
 """Names that are placed; a chart of a thousand points names those that matter."""
 
-Box = tuple[float, float, float, float]
+Box = tuple[Number, Number, Number, Number]
 _DODGES = (0.0, -14.0, 14.0, -28.0, 28.0, -42.0, 42.0)
 
 
-def place_labels(places: Sequence[tuple[float, float, str, bool]], width: float) -> Markup:
+def place_labels(places: Sequence[tuple[Number, Number, str, bool]], width: Number) -> Markup:
     """Names of points (x, y, name, whether it matters), those that matter first.
 
     A name for which there is no free place is left out: pointing at the point still tells it.
@@ -38,12 +39,12 @@ def place_labels(places: Sequence[tuple[float, float, str, bool]], width: float)
     return join(parts)
 
 
-def _box(left: float, base: float, wide: float) -> Box:
+def _box(left: Number, base: Number, wide: Number) -> Box:
     return left, base - HIGH + 1, left + wide, base + 2
 
 
 def _free(
-    x: float, y: float, wide: float, taken: Sequence[Box], width: float
+    x: Number, y: Number, wide: Number, taken: Sequence[Box], width: Number
 ) -> tuple[float, float] | None:
     """Where a name starts and its base line, or None."""
     for dodge in _DODGES:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from isotropy.report.charts.frame import axis_below, axis_left, legend, reach, shape, tick_room
-from isotropy.report.charts.scale import Scale, finite, fitted
+from isotropy.report.charts.scale import Number, Scale, finite, fitted
 from isotropy.report.charts.svg import drawing, element, line, mark, rectangle
 
 BINS = 6
@@ -20,9 +20,9 @@ class Individual:
 
     name: str
     parent: str
-    generation: float | None
-    size: float | None
-    quality: float | None
+    generation: Number | None
+    size: Number | None
+    quality: Number | None
     tip: str = ""
     selected: bool = True
     best: bool = False
@@ -36,8 +36,8 @@ def lineage(
     x_axis: str = "generation",
     y_axis: str = "parameters",
     quality: tuple[str, str] = ("worst", "best"),
-    width: float = 720,
-    height: float = 420,
+    width: Number = 720,
+    height: Number = 420,
 ) -> Markup:
     """Sizes over generations, coloured by quality, with lines to parents; nothing if none is known.
 
@@ -80,7 +80,7 @@ def _known(individual: Individual) -> bool:
     return finite(individual.generation) and finite(size) and (size or 0) > 0
 
 
-def _generations(known: Sequence[Individual], start: float, stop: float) -> Scale:
+def _generations(known: Sequence[Individual], start: Number, stop: Number) -> Scale:
     values = [float(i.generation or 0) for i in known]
     low, high = min(values), max(values)
     return Scale(low - 0.3, max(high, low + 1) + 0.3, start, stop)
@@ -118,7 +118,7 @@ def _tone(individual: Individual, bins: dict[str, int]) -> str:
 
 
 def _edge(
-    individual: Individual, places: dict[str, tuple[float, float]], bins: dict[str, int]
+    individual: Individual, places: dict[str, tuple[Number, Number]], bins: dict[str, int]
 ) -> list[Markup]:
     if individual.parent not in places or individual.parent == individual.name:
         return []
@@ -127,7 +127,7 @@ def _edge(
 
 
 def _dot(
-    individual: Individual, places: dict[str, tuple[float, float]], bins: dict[str, int]
+    individual: Individual, places: dict[str, tuple[Number, Number]], bins: dict[str, int]
 ) -> Markup:
     x, y = places[individual.name]
     if individual.best:

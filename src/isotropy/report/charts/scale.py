@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+Number = int | float
+
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-def finite(value: float | None) -> bool:
+def finite(value: Number | None) -> bool:
     """Whether there is a number to draw.
 
     >>> finite(1.0), finite(float("nan")), finite(None)
@@ -22,13 +24,13 @@ def finite(value: float | None) -> bool:
 class Scale:
     """Numbers low..high laid along pixels start..stop, evenly or by their logarithms."""
 
-    low: float
-    high: float
-    start: float
-    stop: float
+    low: Number
+    high: Number
+    start: Number
+    stop: Number
     log: bool = False
 
-    def __call__(self, value: float) -> float:
+    def __call__(self, value: Number) -> float:
         low, high, at = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (at - low) / (high - low) * (self.stop - self.start)
 
@@ -50,12 +52,12 @@ class Scale:
 
 
 def fitted(
-    values: Iterable[float | None],
-    start: float,
-    stop: float,
+    values: Iterable[Number | None],
+    start: Number,
+    stop: Number,
     log: bool = False,
-    include: Iterable[float] = (),
-    margin: float = 0.06,
+    include: Iterable[Number] = (),
+    margin: Number = 0.06,
 ) -> Scale | None:
     """A scale that holds all finite values with a little space around; None if there is none."""
     kept = [float(v) for v in values if v is not None and math.isfinite(v) and (v > 0 or not log)]
@@ -70,7 +72,7 @@ def fitted(
     return Scale(low - room, high + room, start, stop)
 
 
-def nice_step(low: float, high: float, count: int) -> float:
+def nice_step(low: Number, high: Number, count: int) -> float:
     """The smallest round step of which `count` suffice.
 
     >>> nice_step(0, 1, 5), nice_step(-3, 7.5, 5)
@@ -81,7 +83,7 @@ def nice_step(low: float, high: float, count: int) -> float:
     return next(s * power for s in _STEPS if s * power >= rough * (1 - 1e-9))
 
 
-def log_ticks(low: float, high: float, count: int) -> list[float]:
+def log_ticks(low: Number, high: Number, count: int) -> list[float]:
     """Ones, twos and fives of the powers of ten within a range; even steps where there are none.
 
     >>> log_ticks(90, 2500, 5)
@@ -97,7 +99,7 @@ def log_ticks(low: float, high: float, count: int) -> list[float]:
     return ticks[:: math.ceil(len(ticks) / (2 * count))]
 
 
-def decimals_of(step: float) -> int:
+def decimals_of(step: Number) -> int:
     """How many decimals the multiples of a round step need.
 
     >>> decimals_of(0.25), decimals_of(20)
@@ -109,7 +111,7 @@ def decimals_of(step: float) -> int:
     return 10
 
 
-def tick_text(value: float, decimals: int) -> str:
+def tick_text(value: Number, decimals: int) -> str:
     """A number along an axis: thousands are k, millions M.
 
     >>> tick_text(20000.0, 0), tick_text(-0.5, 1), tick_text(1500000.0, 0)

@@ -17,7 +17,7 @@ from isotropy.report.charts.frame import (
     tick_room,
 )
 from isotropy.report.charts.labels import place_labels
-from isotropy.report.charts.scale import Scale, finite, fitted
+from isotropy.report.charts.scale import Number, Scale, finite, fitted
 from isotropy.report.charts.svg import drawing, join, line, mark, path
 
 
@@ -28,12 +28,12 @@ class Point:
     Points with one `link` are joined by a line, in their order.
     """
 
-    x: float | None
-    y: float | None
+    x: Number | None
+    y: Number | None
     name: str = ""
     tip: str = ""
-    low: float | None = None
-    high: float | None = None
+    low: Number | None = None
+    high: Number | None = None
     series: int = 0
     strong: bool = False
     link: str = ""
@@ -48,8 +48,8 @@ def scatter(
     y_axis: str = "",
     series: Sequence[str] = (),
     front: bool = False,
-    width: float = 720,
-    height: float = 400,
+    width: Number = 720,
+    height: Number = 400,
 ) -> Markup:
     """Points by two numbers, the horizontal one by its logarithm; nothing if there are none.
 
@@ -107,7 +107,7 @@ def _dot(point: Point, x: Scale, y: Scale) -> Markup:
 
 
 def _links(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
-    joined: dict[str, list[tuple[float, float]]] = {}
+    joined: dict[str, list[tuple[Number, Number]]] = {}
     for point in points:
         if point.link:
             joined.setdefault(point.link, []).append((x(point.x or 0), y(point.y or 0)))
@@ -116,7 +116,7 @@ def _links(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
 
 def _front(points: Sequence[Point], x: Scale, y: Scale) -> Markup:
     """Steps through the emphasised points: what error can be had with so many parameters."""
-    corners: list[tuple[float, float]] = []
+    corners: list[tuple[Number, Number]] = []
     for point in sorted((p for p in points if p.strong), key=lambda p: (p.x or 0, -(p.y or 0))):
         at = (x(point.x or 0), y(point.y or 0))
         if corners:

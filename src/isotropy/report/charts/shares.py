@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from isotropy.report.charts.areas import colour, swatch
 from isotropy.report.charts.frame import legend
-from isotropy.report.charts.scale import finite
+from isotropy.report.charts.scale import Number, finite
 from isotropy.report.charts.svg import (
     drawing,
     mark,
@@ -27,7 +27,7 @@ class Share:
     """One whole: its name and its parts."""
 
     name: str
-    parts: dict[str, float]
+    parts: dict[str, Number]
 
 
 def shares(
@@ -36,7 +36,7 @@ def shares(
     title: str,
     description: str = "",
     order: Sequence[str] = (),
-    width: float = 720,
+    width: Number = 720,
 ) -> Markup:
     """Bars of one length, divided; nothing if no row has a part that is a positive number.
 
@@ -65,7 +65,7 @@ def shares(
     return drawing(width, top + 10 + STEP * len(kept), title, description, parts, "shares")
 
 
-def _bar(row: Share, left: float, right: float, y: float, order: Sequence[str]) -> list[Markup]:
+def _bar(row: Share, left: Number, right: Number, y: Number, order: Sequence[str]) -> list[Markup]:
     whole, x, drawn = sum(row.parts.values()), left, []
     for place, name in enumerate(order):
         portion = row.parts.get(name, 0.0) / whole

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from isotropy.report.charts.scale import Scale, finite
+from isotropy.report.charts.scale import Number, Scale, finite
 from isotropy.report.charts.svg import drawing, line, path
 
 MOST = 400
@@ -14,12 +14,12 @@ MOST = 400
 
 
 def spark(
-    values: Sequence[float],
+    values: Sequence[Number],
     *,
     title: str,
-    limits: tuple[float, float] | None = None,
-    width: float = 150,
-    height: float = 64,
+    limits: tuple[Number, Number] | None = None,
+    width: Number = 150,
+    height: Number = 64,
 ) -> Markup:
     """A signal from left to right; where it is no number the line is broken.
 
@@ -43,7 +43,7 @@ def spark(
         low, high = low - 1, low + 1
     x = Scale(0, max(len(values) - 1, 1), 3, width - 3)
     y = Scale(low, high, height - 4, 4)
-    runs: list[list[tuple[float, float]]] = [[]]
+    runs: list[list[tuple[Number, Number]]] = [[]]
     for place, value in enumerate(values):
         if finite(value):
             runs[-1].append((x(place), y(min(max(value, low), high))))

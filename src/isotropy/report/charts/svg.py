@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from isotropy.report.charts.scale import Number
+
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 CHARACTER = 6.6
@@ -53,7 +55,7 @@ def join(parts: Iterable[str]) -> Markup:
 
 
 def drawing(
-    width: float, height: float, title: str, description: str, parts: Iterable[str], kind: str
+    width: Number, height: Number, title: str, description: str, parts: Iterable[str], kind: str
 ) -> Markup:
     """A whole picture that says what it shows, for those who do not see it too."""
     return element(
@@ -74,22 +76,22 @@ def mark(tip: str, *shapes: str, class_: str = "") -> Markup:
     return element("g", element("title", tip), *shapes, class_=f"mark {class_}".strip())
 
 
-def text(x: float, y: float, value: str, class_: str = "", anchor: str = "start") -> Markup:
+def text(x: Number, y: Number, value: str, class_: str = "", anchor: str = "start") -> Markup:
     """A line of text."""
     return element("text", value, x=x, y=y, class_=class_ or None, text_anchor=anchor)
 
 
-def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+def line(x1: Number, y1: Number, x2: Number, y2: Number, class_: str) -> Markup:
     """A straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def rectangle(x: float, y: float, width: float, height: float, class_: str) -> Markup:
+def rectangle(x: Number, y: Number, width: Number, height: Number, class_: str) -> Markup:
     """A rectangle; a width below nothing is nothing."""
     return element("rect", x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), class_=class_)
 
 
-def path(points: Iterable[tuple[float, float]], class_: str, closed: bool = False) -> Markup:
+def path(points: Iterable[tuple[Number, Number]], class_: str, closed: bool = False) -> Markup:
     """A line through points, or the area it encloses."""
     steps = " ".join(f"{_attribute(float(x))},{_attribute(float(y))}" for x, y in points)
     return element("polygon" if closed else "polyline", points=steps, class_=class_)
@@ -101,7 +103,7 @@ def text_width(value: str) -> float:
     return CHARACTER * (len(value) + wide)
 
 
-def shortened(value: str, width: float) -> str:
+def shortened(value: str, width: Number) -> str:
     """The text, cut so that it fits into a width.
 
     >>> shortened("a very long name", 60)
