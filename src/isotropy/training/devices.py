@@ -57,6 +57,10 @@ class Devices(ABC):
     def from_lead(self, make: Callable[[], T]) -> T:
         """What the leading process makes, or the error it raises, for all processes."""
 
+    @abstractmethod
+    def any(self, mine: bool) -> bool:
+        """Whether it is so in any process; all get the same answer, and so stop at one step."""
+
     @property
     def leads(self) -> bool:
         """Whether this process writes files and reports."""
@@ -97,6 +101,9 @@ class Alone(Devices):
 
     def from_lead(self, make: Callable[[], T]) -> T:
         return make()
+
+    def any(self, mine: bool) -> bool:
+        return mine
 
 
 class OnFabric(Devices):
@@ -142,13 +149,17 @@ class OnFabric(Devices):
             raise made
         return made
 
+    def any(self, mine: bool) -> bool:
+        votes = torch.tensor(float(mine), device=self.device)
+        return bool(self.fabric.all_reduce(votes, reduce_op="sum") > 0)
+
 
 def on_fabric(devices: str, strategy: str, precision: str) -> OnFabric:
     """Launch lightning-fabric; with several devices this starts the program again in each.
 
     Args:
         devices: how many, or "auto".
-        strategy: fabric's, as "auto", "ddp" or "fsdp".
+        strategy: fabric's, as "auto" or "ddp".
         precision: "float32", "bfloat16", or one of fabric's own.
     """
     try:

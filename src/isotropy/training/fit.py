@@ -181,10 +181,8 @@ class _Run:
 
     def through(self, signals: Interruptible, watch: Sequence[Watch]) -> Fit:
         """All epochs that are left."""
-        position = self.progress.position
-        plan = Plan(
-            self.settings.epochs, self.batches.steps, len(self.batches.data), position.epoch
-        )
+        position, data = self.progress.position, self.batches.data
+        plan = Plan(self.settings.epochs, self.batches.steps, len(data), position.epoch, data.kind)
         told = watch if self.devices.leads else ()
         for one in told:
             one.start(plan)
@@ -213,7 +211,7 @@ class _Run:
             position.seconds = time.monotonic() - begun
             for one in watch:
                 one.step(position.epoch, position.step - 1)
-            if signals.asked:
+            if self.devices.any(signals.asked):
                 return False
             if time.monotonic() - saved > self.every:
                 self._save()

@@ -16,12 +16,21 @@ SECONDS_BETWEEN = 0.2
 
 @dataclass(frozen=True)
 class Plan:
-    """What is going to happen."""
+    """What is going to happen.
+
+    Args:
+        epochs: how many in all.
+        steps: in every epoch.
+        samples: seen in every epoch.
+        first_epoch: the one that is under way, from 0.
+        kind: what a sample is: "vector", "signal", "image" or "volume".
+    """
 
     epochs: int
     steps: int
     samples: int
     first_epoch: int = 0
+    kind: str = "image"
 
 
 Epoch = Mapping[str, float]
@@ -74,7 +83,7 @@ class Bar(Watch):
         self.progress = Progress(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(),
-            TextColumn("{task.fields[speed]:>7,.0f} images/s"),
+            TextColumn("{task.fields[speed]:>7,.0f} {task.fields[kind]}s/s"),
             TextColumn("left"),
             TimeRemainingColumn(),
             console=self.console,
@@ -90,7 +99,12 @@ class Bar(Watch):
         done = plan.first_epoch * plan.steps
         self.since = (time.monotonic(), done)
         self.task = self.progress.add_task(
-            "", total=plan.epochs * plan.steps, completed=done, epoch=plan.first_epoch + 1, speed=0
+            "",
+            total=plan.epochs * plan.steps,
+            completed=done,
+            epoch=f"{plan.first_epoch + 1}/{plan.epochs}",
+            kind=plan.kind,
+            speed=0,
         )
         self.progress.start()
 
@@ -103,7 +117,7 @@ class Bar(Watch):
         start, first = self.since
         share = self.plan.samples / self.plan.steps
         speed = (done - first) * share / max(now - start, 1e-9)
-        self.progress.update(self.task, completed=done, epoch=epoch + 1, speed=speed)
+        self.progress.update(self.task, completed=done, epoch=f"{epoch + 1}/{self.plan.epochs}", speed=speed)
 
     def epoch(self, found: Epoch) -> None:
         self.spent.append(found["seconds"])
@@ -148,13 +162,14 @@ def describe(found: Epoch, plan: Plan, spent: list[float]) -> str:
     for name in ("accuracy", "mse"):
         if f"validation_{name}" in found:
             words.append(f"validation {name} {found[f'validation_{name}']:.4f}")
-    words.append(f"{plan.samples / max(found['training_seconds'], 1e-9):,.0f} images/s")
+    speed = plan.samples / max(found["training_seconds"], 1e-9)
+    words.append(f"{speed:,.0f} {plan.kind}s/s")
     left = (plan.epochs - number) * sum(spent) / len(spent)
     words.append(f"{clock(left)} left")
     return "  ".join(words)
 
 
-def clock(seconds: float) -> str:
+def clock(seconds: int | float) -> str:
     """A time as people write it.
 
     >>> clock(75), clock(3720)

@@ -1,0 +1,48 @@
+"""Signals are heard between two steps; a second one acts as it always did."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+from isotropy.training.interrupt import SIGNALS, Interruptible
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_first_is_noted_and_the_second_acts(number: signal.Signals) -> None:
+    def hear(*_: object) -> None:
+        raise InterruptedError
+
+    before = signal.signal(number, hear)
+    try:
+        with Interruptible() as signals:
+            assert not signals.asked
+            signal.raise_signal(number)
+            assert signals.asked
+            with pytest.raises(InterruptedError):
+                signal.raise_signal(number)
+        assert signal.getsignal(number) is hear
+    finally:
+        signal.signal(number, before)
+
+
+def test_handlers_come_back_after_an_error() -> None:
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with pytest.raises(ZeroDivisionError), Interruptible():
+        raise ZeroDivisionError
+    assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_other_threads_are_let_alone() -> None:
+    found: list[bool] = []
+
+    def work() -> None:
+        with Interruptible() as signals:
+            found.append(signals.asked)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [False]
