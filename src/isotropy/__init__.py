@@ -22,6 +22,7 @@ _HOMES = {
     "PermutationGroup": "isotropy.groups",
     "partition_distance": "isotropy.schemes",
     "equivariant": "isotropy.nn.equivariant",
+    "mixed": "isotropy.nn.mixed",
     "relax": "isotropy.nn.relax",
     "carry_optimizer": "isotropy.nn.relax",
     "fold": "isotropy.nn.fold",
@@ -34,11 +35,15 @@ _HOMES = {
     "matching_width": "isotropy.nn.cost",
     "save": "isotropy.nn.files",
     "load": "isotropy.nn.files",
+    "discover": "isotropy.discovery.discover",
+    "Discovery": "isotropy.discovery.discovered",
+    "DiscoveryPlan": "isotropy.discovery",
 }
 _MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", "runs", "search")
 
 if TYPE_CHECKING:
     from isotropy import data, groups, metrics, models, nn, runs, schemes, search, training
+    from isotropy.discovery import Discovery, DiscoveryPlan, discover
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of
@@ -48,10 +53,13 @@ if TYPE_CHECKING:
     from isotropy.nn.files import load, save
     from isotropy.nn.fold import fold
     from isotropy.nn.measure import assert_equivariant, equivariance_error
+    from isotropy.nn.mixed import mixed
     from isotropy.nn.relax import carry_optimizer, relax
     from isotropy.schemes import partition_distance
 
 __all__ = [
+    "Discovery",
+    "DiscoveryPlan",
     "FileFormatError",
     "FiniteGroup",
     "InputError",
@@ -65,6 +73,7 @@ __all__ = [
     "carry_optimizer",
     "cost",
     "data",
+    "discover",
     "equivariance_error",
     "equivariant",
     "export",
@@ -75,6 +84,7 @@ __all__ = [
     "load",
     "matching_width",
     "metrics",
+    "mixed",
     "models",
     "nn",
     "orbits",

@@ -2,6 +2,7 @@
 
 from isotropy.nn.activation import PReLU
 from isotropy.nn.batchnorm import BatchNorm, InstanceNorm
+from isotropy.nn.blueprint import mixture_weights
 from isotropy.nn.conv import (
     Conv1d,
     Conv2d,
@@ -12,6 +13,7 @@ from isotropy.nn.conv import (
 )
 from isotropy.nn.dropout import FieldDropout
 from isotropy.nn.linear import Linear
+from isotropy.nn.mixed_batchnorm import MixedBatchNorm
 from isotropy.nn.norm import GroupNorm, LayerNorm
 from isotropy.nn.pool import GroupPool
 from isotropy.nn.ready import GroupConv2d, LiftingConv2d
@@ -33,6 +35,8 @@ __all__ = [
     "LayerNorm",
     "LiftingConv2d",
     "Linear",
+    "MixedBatchNorm",
     "PReLU",
     "TiedModule",
+    "mixture_weights",
 ]

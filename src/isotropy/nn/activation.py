@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from isotropy.groups.action import Action, Group
 from isotropy.nn.norm import require_unsigned
 from isotropy.nn.tied import TiedModule
-from isotropy.schemes import OrbitScheme, Partition, vector_partition
+from isotropy.schemes import OrbitScheme, Partition, Scheme, vector_partition
 
 
 class PReLU(TiedModule):
@@ -21,14 +21,17 @@ class PReLU(TiedModule):
         group: share over this subgroup only.
     """
 
+    weight_scheme: Scheme
+
     def __init__(self, channels: Action, init: float = 0.25, *, group: Group | None = None) -> None:
         super().__init__()
         require_unsigned(channels, "PReLU")
         self.channels = channels
         self.layout = channels.group
         self.group = group or channels.group
-        self.weight_scheme = OrbitScheme(vector_partition(channels, self.group))
-        nn.init.constant_(self.weight_scheme.psi, init)
+        slopes = OrbitScheme(vector_partition(channels, self.group))
+        nn.init.constant_(slopes.psi, init)
+        self.weight_scheme = slopes
 
     @property
     def weight(self) -> Tensor:

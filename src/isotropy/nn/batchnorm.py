@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from isotropy.errors import NotSupportedError
 from isotropy.groups.action import Action, Group
 from isotropy.nn.norm import Norm
-from isotropy.schemes import Partition, Refinement, inherit, refinement
+from isotropy.schemes import OrbitScheme, Partition, Refinement, Scheme, inherit, refinement
 
 
 class TrackingNorm(Norm):
@@ -80,7 +80,7 @@ class TrackingNorm(Norm):
         return None if values is None else values.index_select(0, self.index)
 
     def folded(self) -> nn.Module:
-        if isinstance(self, BatchNorm) and not self.track_running_stats:
+        if not isinstance(self, InstanceNorm) and not self.track_running_stats:
             raise NotSupportedError(
                 "a BatchNorm without running statistics shares those of each batch over fields, "
                 "for which torch has no module"
@@ -180,8 +180,7 @@ class BatchNorm(TrackingNorm):
         """All orbits of one size: they are the channels of a batch norm over longer signals."""
         if self.order is not None:
             x = x.index_select(1, self.order)
-        weight = None if self.weight_scheme is None else self.weight_scheme.psi
-        bias = None if self.bias_scheme is None else self.bias_scheme.psi
+        weight, bias = _numbers(self.weight_scheme), _numbers(self.bias_scheme)
         fields = x.reshape(x.shape[0], self.channels.size // (self.orbit_size or 1), -1)
         out = F.batch_norm(
             fields, self.running_mean, self.running_var, weight, bias, True, momentum, self.eps
@@ -210,6 +209,14 @@ class BatchNorm(TrackingNorm):
     def _view(self, values: Tensor, like: Tensor) -> Tensor:
         spread = values.index_select(0, self.index)
         return spread.view(1, -1, *[1] * (like.ndim - 2))
+
+
+def _numbers(scheme: Scheme | None) -> Tensor | None:
+    """One number for every orbit."""
+    if scheme is None:
+        return None
+    assert isinstance(scheme, OrbitScheme)
+    return scheme.psi
 
 
 class InstanceNorm(TrackingNorm):

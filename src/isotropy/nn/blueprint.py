@@ -12,6 +12,7 @@ from isotropy.groups.finite import FiniteGroup
 from isotropy.nn.arguments import require_module
 from isotropy.nn.linear import Weighted
 from isotropy.nn.tied import TiedModule
+from isotropy.schemes.mixture import MixtureScheme
 
 ATTRIBUTE = "isotropy_blueprint"
 
@@ -63,6 +64,19 @@ def groups_of(model: nn.Module) -> dict[str, Group]:
     {'0': 'C4'}
     """
     return {n: m.group for n, m in weight_layers(model).items() if m.group is not None}
+
+
+def mixture_weights(model: nn.Module) -> dict[str, dict[str, float]]:
+    """The z of every mixed layer by group, in order of execution; empty if there is none.
+
+    >>> import torch, isotropy as iso
+    >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU())
+    >>> both = iso.mixed(net, ["C1", "D4"], torch.zeros(1, 1, 8, 8), output="field")
+    >>> mixture_weights(both)
+    {'0': {'C1': 0.5, 'D4': 0.5}}
+    """
+    schemes = {name: layer.scheme for name, layer in weight_layers(model).items()}
+    return {n: s.weights() for n, s in schemes.items() if isinstance(s, MixtureScheme)}
 
 
 def meet_of_groups(model: nn.Module) -> Group:

@@ -31,7 +31,7 @@ def layer_groups(
         what = f"the layer {unknown[0]!r}" if unknown else "no layer"
         raise InputError(f"group names {what}; the layers are {list(order)}")
     named = {name: as_group(value) for name, value in spec.items()}
-    whole = _join_all(list(named.values()))
+    whole = join_all(list(named.values()))
     groups: dict[str, Group] = {}
     previous: Group = whole
     for name in order:
@@ -45,7 +45,8 @@ def layer_groups(
     return whole, groups
 
 
-def _join_all(groups: list[Group]) -> Group:
+def join_all(groups: list[Group]) -> Group:
+    """The smallest group around all of them."""
     whole = groups[0]
     for group in groups[1:]:
         if isinstance(whole, FiniteGroup) and isinstance(group, FiniteGroup):

@@ -60,21 +60,15 @@ class Weighted(TiedModule):
         weight, bias = self.weight, self.bias
         plain = plain.to(weight.device, weight.dtype)
         plain.weight.copy_(weight)
-        if bias is not None:
+        if self.bias_scheme is not None:
             plain.bias.copy_(bias)
-            plain.bias.requires_grad_(_trains(self.bias_scheme))
-        plain.weight.requires_grad_(_trains(self.scheme))
+            plain.bias.requires_grad_(self.bias_scheme.trains)
+        plain.weight.requires_grad_(self.scheme.trains)
         twin: nn.Module = plain.train(self.training)
         return twin
 
     def extra_repr(self) -> str:
         return f"group={self.group}, bias={self.bias_scheme is not None}"
-
-
-def _trains(scheme: Scheme | None) -> bool:
-    """Whether any number of a scheme is trained; one without numbers counts as trained."""
-    numbers = [] if scheme is None else [p for p in scheme.parameters() if p.numel()]
-    return not numbers or any(p.requires_grad for p in numbers)
 
 
 def tied_schemes(

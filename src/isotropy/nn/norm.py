@@ -15,14 +15,14 @@ from torch.nn import functional as F
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group
 from isotropy.nn.tied import TiedModule
-from isotropy.schemes import OrbitScheme, Partition, vector_partition
+from isotropy.schemes import OrbitScheme, Partition, Scheme, vector_partition
 
 
 class Norm(TiedModule):
     """Shared by the norms: scale and shift, one number for every orbit of channels."""
 
-    weight_scheme: OrbitScheme | None
-    bias_scheme: OrbitScheme | None
+    weight_scheme: Scheme | None
+    bias_scheme: Scheme | None
 
     def __init__(
         self,
@@ -41,10 +41,8 @@ class Norm(TiedModule):
         self.eps = eps
         self.shape = shape or (channels.size,)
         partition = self._partition(self.group)
-        self.weight_scheme = OrbitScheme(partition) if affine else None
+        self.weight_scheme = _ones(OrbitScheme(partition)) if affine else None
         self.bias_scheme = OrbitScheme(partition) if affine and bias else None
-        if self.weight_scheme is not None:
-            nn.init.ones_(self.weight_scheme.psi)
 
     def _partition(self, group: Group) -> Partition:
         return vector_partition(self.channels, group, self.shape)
@@ -71,8 +69,13 @@ class Norm(TiedModule):
                 plain = plain.to(value.device, value.dtype)
                 getattr(plain, name).copy_(value)
                 scheme = getattr(self, f"{name}_scheme")
-                getattr(plain, name).requires_grad_(scheme.psi.requires_grad)
+                getattr(plain, name).requires_grad_(scheme.trains)
         return plain.train(self.training)
+
+
+def _ones(scheme: OrbitScheme) -> OrbitScheme:
+    nn.init.ones_(scheme.psi)
+    return scheme
 
 
 class GroupNorm(Norm):

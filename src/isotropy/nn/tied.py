@@ -8,6 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import nn
 
+from isotropy.errors import NotSupportedError
 from isotropy.groups.action import Group
 from isotropy.schemes import OrbitScheme, Partition, Refinement, Scheme
 
@@ -40,9 +41,15 @@ class TiedModule(nn.Module):
         changes: dict[str, Refinement] = {}
         for name, partition in self.partitions(group).items():
             scheme = getattr(self, name)
-            if isinstance(scheme, OrbitScheme):
-                refined, changes[f"{name}.psi"] = scheme.refined(partition)
-                setattr(self, name, refined)
+            if scheme is None:
+                continue
+            if not isinstance(scheme, OrbitScheme):
+                raise NotSupportedError(
+                    f"a {type(scheme).__name__} is not tied under one group, so it cannot be tied "
+                    "to a subgroup of it"
+                )
+            refined, changes[f"{name}.psi"] = scheme.refined(partition)
+            setattr(self, name, refined)
         self.group = group
         return changes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -36,6 +37,20 @@ class Scheme(nn.Module):
     def free_parameters(self) -> int:
         """How many numbers are trained."""
         return sum(p.numel() for p in self.parameters())
+
+    @property
+    def trains(self) -> bool:
+        """Whether any number is trained; a scheme without numbers counts as trained."""
+        numbers = [p for p in self.parameters() if p.numel()]
+        return not numbers or any(p.requires_grad for p in numbers)
+
+    def decaying(self) -> Iterator[nn.Parameter]:
+        """The numbers that weight decay shrinks: not those whose size means nothing."""
+        yield from self.parameters()
+
+    def penalty(self) -> Float[Tensor, ""] | None:
+        """What this weight adds to the loss while it is trained, if anything."""
+        return None
 
     def extra_repr(self) -> str:
         return f"{self.free_parameters} free of {'×'.join(map(str, self.shape))}"

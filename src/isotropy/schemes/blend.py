@@ -74,6 +74,9 @@ class Blend(Scheme):
         self.names = tuple(partitions)
         found = list(partitions.values())
         self.shape = tuple(found[0].shape)
+        for other in found:
+            if other.shape != self.shape:
+                raise InputError(f"partitions of different shapes: {self.shape}, {other.shape}")
         self.parts = nn.ModuleList(OrbitScheme(p) for p in found)
         for number, partition in enumerate(found):
             sizes = partition.sizes
@@ -88,6 +91,10 @@ class Blend(Scheme):
             for i, j in enumerate(self.next)
         )
 
+    @property
+    def trains(self) -> bool:
+        return any(self.part(i).trains for i in range(len(self.names)))
+
     def part(self, which: str | int) -> OrbitScheme:
         """The scheme of one group, by name or number."""
         found = self.parts[which if isinstance(which, int) else self.names.index(which)]
@@ -101,7 +108,7 @@ class Blend(Scheme):
             return sizes
         return self._entries[number] / max(self.part(number).psi.numel(), 1)
 
-    def total(self, values: Sequence[Float[Tensor, " numbers"]]) -> Float[Tensor, "..."]:
+    def total(self, values: Sequence[Float[Tensor, "_"]]) -> Float[Tensor, "..."]:
         """Σ_G B_G x_G, for one x of every group."""
         sums = list(values)
         whole: Tensor | None = None
@@ -113,6 +120,13 @@ class Blend(Scheme):
                 whole = spreaded if whole is None else whole + spreaded
         assert whole is not None
         return whole.view(self.shape)
+
+    @torch.no_grad()
+    def project_(self, weight: Float[Tensor, "..."]) -> Blend:
+        """Give every group the nearest weight that is tied under it."""
+        for number in range(len(self.names)):
+            self.part(number).project_(weight)
+        return self
 
     def bases(self) -> list[Float[Tensor, "entries free"]]:
         """The matrix of every group by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import torch
 from jaxtyping import Float
@@ -53,14 +53,18 @@ class MixtureScheme(Blend):
         """How much every group has of the weight; they sum to 1."""
         return torch.softmax(self.alpha, 0)
 
+    def weights(self) -> dict[str, float]:
+        """z by the groups' names."""
+        return dict(zip(self.names, self.z.detach().tolist(), strict=True))
+
     def forward(self) -> Float[Tensor, "..."]:
         return self.total(self.values())
 
-    def values(self) -> list[Float[Tensor, " numbers"]]:
+    def values(self) -> list[Float[Tensor, "_"]]:
         """z_G ψ_G for every group, ψ_G brought to the length that belongs to its norm."""
         return self._scaled(self.z)
 
-    def _scaled(self, factors: Float[Tensor, " groups"]) -> list[Float[Tensor, " numbers"]]:
+    def _scaled(self, factors: Float[Tensor, " groups"]) -> list[Float[Tensor, "_"]]:
         scales = (factors * self.norms if self.normalise else factors).unbind()
         found = []
         for number, scale in enumerate(scales):
@@ -94,6 +98,17 @@ class MixtureScheme(Blend):
             part.reset(rms / share)
             self.norms[number] = part().norm()
         return self
+
+    @torch.no_grad()
+    def project_(self, weight: Float[Tensor, "..."]) -> MixtureScheme:
+        super().project_(weight)
+        for number in range(len(self.names)):
+            self.norms[number] = self.part(number)().norm()
+        return self
+
+    def decaying(self) -> Iterator[nn.Parameter]:
+        if not self.normalise:
+            yield from (self.part(number).psi for number in range(len(self.names)))
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, of {', '.join(self.names)}"

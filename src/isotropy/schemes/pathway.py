@@ -17,8 +17,8 @@ class PathwayScheme(Blend):
     """W = Σ_G W_G, with a penalty on some of the W_G (Finzi et al. 2021).
 
     Usually D4 free and C1 penalised: the symmetric part is cheap, and what breaks the symmetry has
-    to earn its place. The penalty acts where it is added to the loss (`penalty`), or as the weight
-    decay of the optimiser that `iso.training` makes for such a network.
+    to earn its place. Training adds the penalty to the loss; weight decay, if there is any, comes
+    on top and shrinks all W_G alike.
 
     Args:
         partitions: by the name of every group, what is one number under it.
