@@ -29,6 +29,7 @@ COMMANDS = {
     "predict": ("predict", "What the model of a run says about data."),
     "check": ("check", "How far a trained model is from being equivariant, layer by layer."),
     "export": ("export", "Write the model of a run as a plain network: .onnx or .pt2."),
+    "report": ("report", "Write the page of a run anew."),
     "data": ("data_commands", "Data sets by name: list and get them, make symmetrised ones."),
 }
 """Every command, in the order of the help: its module in this package and its help in short.

@@ -14,7 +14,8 @@ gains are in the unit of the metric, shares between 0 and 1.
                  words: [sentences],
                  test: {score, interval: [low, high], n, baseline_score}}; group "C1" is none
     candidates   [{name, group, order, meaning, elements: [names], verdict, reason, needed,
-                 dropped_after: pairs, labels: {element: [label that each label becomes]},
+                 dropped_after: pairs,
+                 labels: {element: [label that each becomes, −1 − it if its sign changes]},
                  parameters, score, interval: [low, high] (tied, at equally many parameters),
                  gain: GAIN over no symmetry at equally many parameters,
                  gain_width: {…GAIN, parameters} over no symmetry at the same width,

@@ -8,7 +8,7 @@ from isotropy.report.charts.scale import Number
 
 NONE = "–"
 
-FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou", "auc", "r2", "f1", "dice", "error")
+FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou", "auc", "f1", "dice", "error")
 """Metrics between 0 and 1, which are shown in percent."""
 
 _NAMES = {

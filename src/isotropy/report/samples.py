@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
-from isotropy.errors import InputError
+import numpy as np
+
+from isotropy.errors import FileFormatError, InputError
 from isotropy.report.pictures import Limits, Picture, limits_of, picture, samples_of
 from isotropy.report.read import Result, part, rows, texts, words
 from isotropy.report.symmetry import element_words
 
+TURNED = "turned_"
 MOST = 8
 """Samples that are shown."""
 
@@ -58,6 +63,30 @@ def sample_rows(result: Result, images: Mapping[str, Any] | None) -> list[Sample
         _sample(result, place, originals, turned, limits, described[place:])
         for place in range(min(len(originals), MOST))
     ]
+
+
+def read_images(path: Path) -> dict[str, Any]:
+    """The pictures that a run has kept: arrays "samples" and "turned_<element>" of an .npz file.
+
+    Args:
+        path: the file.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> path = Path(tempfile.mkdtemp()) / "samples.npz"
+    >>> np.savez(path, samples=np.zeros((2, 1, 4, 4)), turned_r=np.zeros((2, 1, 4, 4)))
+    >>> sorted(read_images(path)["turned"])
+    ['r']
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise FileFormatError(f"{path} cannot be read: {error}") from None
+    if "samples" not in arrays:
+        raise FileFormatError(f"{path} holds no array 'samples'")
+    turned = {k.removeprefix(TURNED): v for k, v in arrays.items() if k.startswith(TURNED)}
+    return {"samples": arrays["samples"], "turned": turned}
 
 
 def _sample(

@@ -39,6 +39,9 @@ VERDICTS = {
         Verdict("cannot_tell", "?", "Cannot tell", "What was run does not decide it."),
     )
 }
+MOST_TOLD = 6
+"""Changes of labels that are listed one by one."""
+
 UNKNOWN = Verdict("cannot_tell", "?", "Not judged", "No verdict was given.")
 
 
@@ -87,27 +90,34 @@ def noun(meaning: str) -> str:
 
 @dataclass(frozen=True)
 class Exchange:
-    """What one element does to the labels: rings of labels, each sent to the next."""
+    """What one element does to the labels: rings of labels, each sent to the next; signs."""
 
     element: str
     does: str
     cycles: tuple[tuple[str, ...], ...]
     still: int
+    negated: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether it does anything to the labels."""
+        return bool(self.cycles or self.negated)
 
     @property
     def rest(self) -> str:
         """What becomes of the labels that are in no ring."""
-        if not self.cycles or not self.still:
+        if not self.changes or not self.still:
             return ""
         return "the other one stays" if self.still == 1 else f"the other {self.still} stay"
 
     @property
     def sentence(self) -> str:
         """The same in words."""
-        if not self.cycles:
+        if not self.changes:
             return f"{self.does}: every label stays"
-        told = [_told(cycle) for cycle in self.cycles[:6]]
-        more = len(self.cycles) - len(told)
+        changes = [*map(_told, self.cycles), *(f"{name} changes its sign" for name in self.negated)]
+        told = changes[:MOST_TOLD]
+        more = len(changes) - len(told)
         listed = "; ".join(told) + (f"; and {more} more" if more else "")
         return f"{self.does}: {listed}"
 
@@ -118,23 +128,22 @@ def _told(cycle: tuple[str, ...]) -> str:
     return " → ".join((*cycle, cycle[0]))
 
 
-def cycles(permutation: Sequence[Any]) -> list[list[int]] | None:
+def cycles(permutation: Sequence[int]) -> list[list[int]] | None:
     """The rings of a permutation that are longer than one; None if it is none.
 
     >>> cycles([0, 2, 1, 4, 5, 3])
     [[1, 2], [3, 4, 5]]
     """
-    if sorted(map(str, permutation)) != sorted(map(str, range(len(permutation)))):
+    if sorted(permutation) != list(range(len(permutation))):
         return None
-    targets = [int(v) for v in permutation]
     seen: set[int] = set()
     found = []
-    for start in range(len(targets)):
+    for start in range(len(permutation)):
         ring, at = [], start
         while at not in seen:
             seen.add(at)
             ring.append(at)
-            at = targets[at]
+            at = permutation[at]
         if len(ring) > 1:
             found.append(ring)
     return found
@@ -148,14 +157,29 @@ def exchanges(
         return []
     found = []
     for element, values in permutations.items():
-        rings = cycles(values) if isinstance(values, Sequence) else None
+        targets = _whole_numbers(values)
+        rings = cycles([_unsigned(target) for target in targets])
         if rings is None:
             continue
         named = tuple(tuple(_class(classes, i) for i in ring) for ring in rings)
-        still = len(values) - sum(map(len, rings))
+        negated = [i for i, target in enumerate(targets) if target < 0]
+        still = len(targets) - len({*negated, *(i for ring in rings for i in ring)})
         does = element_words(str(element), inputs, kind)
-        found.append(Exchange(str(element), does, named, still))
+        signs = tuple(_class(classes, i) for i in negated)
+        found.append(Exchange(str(element), does, named, still, signs))
     return found
+
+
+def _whole_numbers(values: Any) -> list[int]:
+    """A list of whole numbers, or one that is no permutation."""
+    if not isinstance(values, Sequence) or not all(type(value) is int for value in values):
+        return [-1, -1]
+    return list(values)
+
+
+def _unsigned(target: int) -> int:
+    """The label that a label becomes; one whose sign changes is written as −1 − itself."""
+    return -1 - target if target < 0 else target
 
 
 def _class(classes: Sequence[str], place: int) -> str:

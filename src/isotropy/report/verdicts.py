@@ -73,6 +73,6 @@ def _card(row: Result, chosen: str, context: Context) -> Card:
             for exchange in exchanges(
                 row.get("labels"), context.classes, context.inputs, context.kind
             )
-            if exchange.cycles
+            if exchange.changes
         ),
     )
