@@ -8,10 +8,12 @@ from isotropy.data.samples import ArraySamples, Part, Samples
 from isotropy.data.scaling import Scaling
 from isotropy.data.split import split
 from isotropy.data.splits import Splits
+from isotropy.data.symmetrise import Move, symmetrised
 
 __all__ = [
     "ArraySamples",
     "DataSet",
+    "Move",
     "Part",
     "Samples",
     "Scaling",
@@ -20,4 +22,5 @@ __all__ = [
     "from_arrays",
     "load",
     "split",
+    "symmetrised",
 ]

@@ -20,6 +20,9 @@ IntArray = NDArray[np.int64]
 
 CHUNK_BYTES = 64 * 2**20
 
+KEPT_BYTES = 2**30
+"""Up to so much is kept in memory of samples that take work to give; of more none is."""
+
 READY = (np.dtype(np.uint8), np.dtype(np.float32))
 """What torch takes and converts as it is; it has no big-endian numbers, for one."""
 
@@ -96,6 +99,23 @@ class ArraySamples(Samples):
         step = max(CHUNK_BYTES // each, 1)
         for start in range(0, len(self.array), step):
             into.update(np.ascontiguousarray(self.array[start : start + step]).data)
+
+
+def frozen(samples: Samples, limit: int = KEPT_BYTES) -> Samples:
+    """The samples as they are now, in memory where they fit; others stay as they are.
+
+    Args:
+        samples: those that take work to give.
+        limit: how many bytes fit.
+    """
+    dtype = samples.dtype if samples.dtype in READY else np.dtype(np.float32)
+    if len(samples) * int(np.prod(samples.shape)) * dtype.itemsize > limit:
+        return samples
+    array, done = np.empty((len(samples), *samples.shape), dtype), 0
+    for chunk in samples.chunks():
+        array[done : done + len(chunk)] = chunk.numpy()
+        done += len(chunk)
+    return ArraySamples(array)
 
 
 class Part(Samples):

@@ -13,15 +13,12 @@ from isotropy.data.assemble import Raw, as_array, assemble, raw_arrays
 from isotropy.data.check import check_numeric
 from isotropy.data.layout import arrange
 from isotropy.data.options import Options
-from isotropy.data.samples import ArraySamples, Hash, IntArray, Samples
+from isotropy.data.samples import KEPT_BYTES, ArraySamples, Hash, IntArray, Samples
 from isotropy.data.splits import Splits
 from isotropy.errors import InputError
 
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
-
-KEPT_BYTES = 2**30
-"""Up to so much is kept in memory; of more every sample is asked for whenever it is needed."""
 
 
 class DatasetSamples(Samples):

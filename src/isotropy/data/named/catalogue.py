@@ -40,4 +40,4 @@ def load_named(name: str, options: Options) -> Splits:
     """A data set by name, from the cache or its makers."""
     entry = find(name)
     options.refuse(name, "skip_bad")
-    return entry.read(Cache.of(options), options)
+    return entry.load(Cache.of(options), options)

@@ -11,17 +11,17 @@ from isotropy.data.options import Options
 from isotropy.data.splits import Splits
 
 
-def _read(_: Cache, options: Options) -> Splits:
+def _read(entry: Entry, _: Cache, options: Options) -> Splits:
     from sklearn.datasets import load_digits
 
-    options.refuse("digits", "layout", "task", "target")
+    options.refuse(entry.name, "layout", "task", "target")
     found = load_digits()
     pictures = found.images.astype(np.uint8)  # they hold whole numbers from 0 to 16
     return assemble(
-        raw_arrays(pictures, found.target, None, "digits"),
+        raw_arrays(pictures, found.target, None, entry.name),
         names=[str(name) for name in found.target_names],
-        name="digits",
-        origin={"source": "digits"},
+        name=entry.name,
+        origin=entry.origin,
         resize=options.resize,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from isotropy.data.cache import Cache
 from isotropy.data.download import Remote
@@ -18,7 +19,7 @@ class Entry:
     Args:
         name: its name.
         about: what it is, in a line: numbers of samples, shape.
-        read: gives it, with options.
+        read: gives it, from the files of an entry, with options.
         files: what it needs of the cache and can be fetched.
         local: files it needs that cannot be fetched: they are in the cache or they are not.
         note: what to say beside every number got from it.
@@ -26,10 +27,23 @@ class Entry:
 
     name: str
     about: str
-    read: Callable[[Cache, Options], Splits]
+    read: Callable[[Entry, Cache, Options], Splits]
     files: tuple[Remote, ...] = ()
     local: tuple[str, ...] = ()
     note: str = ""
+
+    def load(self, cache: Cache, options: Options) -> Splits:
+        """The data, from the cache or from its makers."""
+        return self.read(self, cache, options)
+
+    def fetch(self, cache: Cache) -> list[Path]:
+        """Where its files are, downloaded if they are not there."""
+        return [cache.fetch(file) for file in self.files]
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """How its data came to be."""
+        return {"source": self.name, **({"note": self.note} if self.note else {})}
 
     def is_here(self, cache: Cache) -> bool:
         """Whether all its files are in the cache."""

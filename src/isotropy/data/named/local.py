@@ -14,26 +14,22 @@ from isotropy.errors import InputError
 
 
 def _read(
-    name: str,
-    file: str,
-    note: str,
-    cache: Cache,
-    options: Options,
-    names: tuple[str, ...] | None = None,
+    entry: Entry, cache: Cache, options: Options, names: tuple[str, ...] | None = None
 ) -> Splits:
+    (file,) = entry.local
     path = cache.path(file)
     if not path.is_file():
         raise InputError(
-            f"{name}: cannot be downloaded, and {path} is not there; put it there, or set "
+            f"{entry.name}: cannot be downloaded, and {path} is not there; put it there, or set "
             f"{FOLDER_VARIABLE} to the folder that holds {file}"
         )
-    return load_npz(path, options, name, {"source": name, "note": note}, names)
+    return load_npz(path, options, entry.name, entry.origin, names)
 
 
 def _entry(
     name: str, file: str, about: str, note: str, names: tuple[str, ...] | None = None
 ) -> Entry:
-    return Entry(name, about, partial(_read, name, file, note, names=names), (), (file,), note)
+    return Entry(name, about, partial(_read, names=names), (), (file,), note)
 
 
 LOCAL = (

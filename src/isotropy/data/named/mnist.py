@@ -55,18 +55,16 @@ def _remotes(name: str, address: str, sums: tuple[str, ...]) -> tuple[Remote, ..
     )
 
 
-def read_four(
-    name: str, files: tuple[Remote, ...], classes: tuple[str, ...], cache: Cache, options: Options
-) -> Splits:
+def read_four(entry: Entry, cache: Cache, options: Options, classes: tuple[str, ...]) -> Splits:
     """A data set from files of training images and labels, test images and labels."""
-    options.refuse(name, "layout", "task", "target")
-    paths = [cache.fetch(file) for file in files]
+    options.refuse(entry.name, "layout", "task", "target")
+    paths = entry.fetch(cache)
     return assemble(
         _pair(paths[0], paths[1]),
         _pair(paths[2], paths[3]),
         names=classes,
-        name=name,
-        origin={"source": name},
+        name=entry.name,
+        origin=entry.origin,
         resize=options.resize,
     )
 
@@ -75,11 +73,11 @@ def _pair(images: Path, labels: Path) -> Raw:
     return raw_arrays(read_idx(images), read_idx(labels), None, str(images))
 
 
-def _read_fashion(cache: Cache, options: Options) -> Splits:
+def _read_fashion(entry: Entry, cache: Cache, options: Options) -> Splits:
     try:
-        return read_four("fashion_mnist", FASHION_FILES, GARMENTS, cache, options)
+        return read_four(entry, cache, options, GARMENTS)
     except InputError as error:
-        if cache.path(FASHION_FILES[0].path).exists() or not cache.path(EARLY).exists():
+        if cache.path(entry.files[0].path).exists() or not cache.path(EARLY).exists():
             raise
         raise InputError(
             f"{error}. The early release is here, under its own name fashion_mnist_early; its "
@@ -95,7 +93,7 @@ FASHION_FILES = _remotes(
 MNIST = Entry(
     "mnist",
     "60,000 / 10,000 handwritten digits, 28×28",
-    partial(read_four, "mnist", MNIST_FILES, DIGIT_NAMES),
+    partial(read_four, classes=DIGIT_NAMES),
     MNIST_FILES,
 )
 FASHION_MNIST = Entry(
