@@ -24,9 +24,11 @@ class Plan:
         validation: the share of the samples that networks are compared on.
         test: the share kept for the one last look, where the source sets none apart.
         margin: a difference in score that does not matter.
+        tolerated: a loss that the verdict "harmless" must rule out.
         alpha: the chance of rejecting a symmetry that inputs have.
         confidence: of the intervals of gains.
         epochs: by default so many that a network sees 24,000 samples.
+        samples: networks are compared on at most so many; the last ones learn from all.
 
     >>> Plan().settings(1200).epochs
     20
@@ -38,9 +40,11 @@ class Plan:
     validation: float = 0.25
     test: float = 0.15
     margin: float = 0.01
+    tolerated: float = 0.03
     alpha: float = 0.01
     confidence: float = 0.95
     epochs: int | None = None
+    samples: int = 6000
 
     def __post_init__(self) -> None:
         if not 2 <= self.first_rounds <= self.rounds <= self.more_rounds:
@@ -51,10 +55,13 @@ class Plan:
         for name in ("validation", "test", "alpha", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        if not self.margin > 0:
-            raise InputError(f"margin must be above 0, not {self.margin}")
+        for name in ("margin", "tolerated"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
         if self.epochs is not None and self.epochs < 1:
             raise InputError(f"epochs must be at least 1, not {self.epochs}")
+        if self.samples < 20:
+            raise InputError(f"samples must be at least 20, not {self.samples}")
 
     def settings(self, samples: int, balanced: bool = False) -> Settings:
         """How a network is trained on so many samples."""

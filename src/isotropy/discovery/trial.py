@@ -112,8 +112,8 @@ def score_of(study: Study, model: nn.Module, data: DataSet) -> float:
 
 
 def asked_indices(validation: DataSet) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The validation samples that are moved: the first ones, for they are in random order."""
-    return np.arange(min(len(validation), MOST_ASKED))
+    """The validation samples that are moved: all, or so many of all classes alike."""
+    return np.arange(0, len(validation), -(-len(validation) // MOST_ASKED))
 
 
 @torch.no_grad()

@@ -1,0 +1,105 @@
+"""What is asked of a discovery: data, candidates and how much may be done, checked at the door."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from isotropy.data import Splits, load
+from isotropy.discovery.clock import seconds_of
+from isotropy.discovery.plan import Plan
+from isotropy.errors import InputError
+from isotropy.evidence.candidates import Candidates, candidates_for
+from isotropy.evidence.probe import Factory, Probe
+from isotropy.evidence.symmetry import Symmetry
+
+FEWEST_PER_CLASS = 6
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a discovery, checked.
+
+    Args:
+        data: all of it.
+        candidates: the symmetries.
+        budget: seconds, or None.
+        seed: of everything.
+        plan: how much is done.
+        model: makes the user's own network by width, or None.
+        width: of the untied network, or None.
+    """
+
+    data: Splits
+    candidates: tuple[Symmetry, ...]
+    budget: float | None
+    seed: int
+    plan: Plan
+    model: Factory | None
+    width: int | None
+
+    def __post_init__(self) -> None:
+        data = self.data.train
+        if data.task == "dense":
+            raise InputError("discover: needs one label or some numbers for each sample, not maps")
+        if data.task == "classification":
+            counts = np.bincount(data.targets, minlength=len(data.classes))
+            for name, count in zip(data.classes, counts, strict=True):
+                if 0 < count < FEWEST_PER_CLASS:
+                    raise InputError(
+                        f"{data.name}: class {name!r} has {count} samples, but every class needs "
+                        f"{FEWEST_PER_CLASS} to be split again and again"
+                    )
+
+    @property
+    def probe(self) -> Probe:
+        """What makes the networks."""
+        view = self.candidates[0].view
+        if any(symmetry.view != view for symmetry in self.candidates):
+            raise InputError(
+                "candidates: permutations of entries need another network than symmetries of the "
+                "grid; ask for them apart"
+            )
+        data = self.data.train
+        return Probe(data.shape, data.outputs, view, self.model, self.width)
+
+    def config(self) -> dict[str, Any]:
+        """What a resumed run must have in common with the one it goes on with."""
+        return {
+            "candidates": [symmetry.name for symmetry in self.candidates],
+            "budget": self.budget,
+            "seed": self.seed,
+            "width": self.width,
+            **{f"plan_{key}": value for key, value in asdict(self.plan).items()},
+        }
+
+
+def ask(
+    source: Any,
+    candidates: Candidates | None = None,
+    budget: float | str | None = None,
+    seed: int = 0,
+    plan: Plan | None = None,
+    model: Factory | None = None,
+    width: int | None = None,
+    blocks: int = 1,
+    **reading: Any,
+) -> Asked:
+    """Check what is asked.
+
+    Args:
+        source: whatever `iso.data.load` reads.
+        candidates: see `candidates_for`.
+        budget: a time.
+        seed: of everything.
+        plan: how much is done.
+        model: makes the user's own network by width.
+        width: of the untied network.
+        blocks: of vectors, how many columns move together.
+        reading: further options of `iso.data.load`.
+    """
+    data = load(source, seed=seed, **reading)
+    listed = tuple(candidates_for(data.train, candidates, blocks))
+    return Asked(data, listed, seconds_of(budget), seed, plan or Plan(), model, width)

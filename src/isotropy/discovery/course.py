@@ -1,0 +1,227 @@
+"""The course of a discovery: inputs first, then the race, then the last look."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isotropy.data import DataSet, Splits, load, split
+from isotropy.discovery.clock import Clock, seconds_of
+from isotropy.discovery.contender import units
+from isotropy.discovery.discovered import Discovery
+from isotropy.discovery.inputs import (
+    InputTest,
+    Move,
+    enough_samples,
+    judged,
+    moves_of,
+    permutations_for,
+    run_move,
+)
+from isotropy.discovery.last import Shipped, open_model, train_last
+from isotropy.discovery.ledger import Ledger
+from isotropy.discovery.plan import Plan
+from isotropy.discovery.progress import Progress
+from isotropy.discovery.race import Race
+from isotropy.discovery.result import Findings, chosen_of, has_learned, to_json
+from isotropy.discovery.samples import keep_samples
+from isotropy.discovery.settle import compared, fitted, pace
+from isotropy.discovery.study import Study, is_unbalanced
+from isotropy.discovery.use import keep_model, layer_rows
+from isotropy.discovery.verdict import Rules
+from isotropy.errors import InputError, IsotropyError
+from isotropy.evidence.candidates import Candidates, candidates_for
+from isotropy.evidence.probe import Factory, Probe
+from isotropy.evidence.symmetry import Symmetry
+from isotropy.runs import Run
+from isotropy.search.workers import Failed, Workers
+from isotropy.training.seeds import torch_seed
+
+
+class Course:
+    """One discovery from beginning to end.
+
+    Args:
+        asked: what to find out.
+        folder: where everything is kept as it is found.
+        workers: how many networks are trained at once.
+        progress: is told how it goes.
+        command: what was called, for the report.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        folder: Path,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        command: str = "",
+    ) -> None:
+        self.asked, self.folder = asked, folder
+        self.progress = progress or Progress()
+        self.workers, self.command = workers, command
+        self.started = time.time()
+
+    def run(self, keep: bool = True) -> Discovery:
+        """All of it; what is found stays in the folder if it is to be kept."""
+        with Workers(self.workers) as pool:
+            self.clock = Clock(self.asked.budget, pool.count)
+            self.progress.start(self.clock)
+            try:
+                return self._through(pool, keep)
+            finally:
+                self.progress.end()
+
+    def _through(self, pool: Workers, keep: bool) -> Discovery:
+        comparing, test = self._set_apart()
+        study = self._study(comparing, pool.count)
+        moves = tuple(moves_of(self.asked.candidates, comparing.kind, comparing.shape))
+        tests = self._test_inputs(pool, study, moves)
+        rejected = _rejected(self.asked.candidates, tests)
+        ledger = Ledger(self.folder / "trials.jsonl")
+        race = Race(
+            study,
+            self.asked.candidates,
+            rejected,
+            ledger,
+            pool,
+            self.clock,
+            self.progress,
+            self._reserve(study, comparing),
+        )
+        race.run()
+        plan = study.plan
+        learned = has_learned(race, study.data, plan)
+        rules = Rules(plan.margin, plan.tolerated, learned)
+        chosen = chosen_of(race, rules)
+        shipped = self._last_look(pool, study, comparing, test, race, chosen)
+        model = open_model(shipped["recommended"])
+        example, _ = test.batch(np.arange(min(len(test), 8)))
+        found = Findings(
+            race,
+            tests,
+            moves,
+            self.asked.data,
+            comparing,
+            plan,
+            rules,
+            chosen,
+            shipped,
+            self.started,
+            {"budget": self.asked.budget, "seed": self.asked.seed, "command": self.command},
+            layer_rows(model, example, chosen),
+        )
+        result = to_json(found)
+        images = keep_samples(test, chosen, self.asked.candidates, result)
+        if keep:
+            result = keep_model(self.folder, model, example, result, images)
+        return Discovery(result, model, chosen.symmetry if chosen else None, images)
+
+    # -- the parts --------------------------------------------------------------------------
+
+    def _set_apart(self) -> tuple[DataSet, DataSet]:
+        """Samples to compare and train on, and those that are looked at once, in the end."""
+        whole = self.asked.data
+        if whole.test is not None:
+            return whole.train, whole.test
+        share = self.asked.plan.test
+        comparing, test = split(
+            whole.train, (1 - share, share), torch_seed(self.asked.seed, "test")
+        )
+        return comparing, test
+
+    def _study(self, comparing: DataSet, workers: int) -> Study:
+        asked, probe = self.asked, self.asked.probe
+        plan = asked.plan
+        if asked.budget is not None:
+            costs = [units(probe, None, 0)] * 1
+            costs += [
+                units(probe, symmetry, probe.matched_width(symmetry))
+                for symmetry in asked.candidates
+            ]
+            relative = [cost / costs[0] for cost in costs]
+            used = min(len(comparing), plan.samples)
+            each = pace(comparing, probe)
+            plan = fitted(plan, used, relative, each, self.clock.left, workers)
+        data = compared(comparing, plan.samples, asked.seed)
+        study = Study(
+            self.folder / "data",
+            data.task,
+            data.classes,
+            probe,
+            plan,
+            asked.seed,
+            is_unbalanced(data),
+        )
+        study.write(data)
+        return study
+
+    def _test_inputs(
+        self, pool: Workers, study: Study, moves: Sequence[Move]
+    ) -> tuple[InputTest, ...]:
+        """Whether moved inputs look like the inputs."""
+        if not enough_samples(len(study.data)):
+            raise InputError(f"{len(study.data)} samples are too few to compare moved ones with")
+        self.progress.stage("looking whether moved samples look the same")
+        permutations = permutations_for(len(moves), study.plan.alpha)
+        found: list[InputTest] = []
+        for _, test in pool.each(run_move, [(study, move, permutations) for move in moves]):
+            if isinstance(test, Failed):
+                raise IsotropyError(f"a test of the inputs failed: {test.error}")
+            found.append(test)
+        return judged(found, moves, study.plan.alpha)
+
+    def _reserve(self, study: Study, comparing: DataSet) -> float:
+        """Units of the last two networks, which must fit into the budget too."""
+        per_sample = len(comparing) / max(study.sizes[0], 1)
+        return 4.0 * per_sample
+
+    def _last_look(
+        self,
+        pool: Workers,
+        study: Study,
+        comparing: DataSet,
+        test: DataSet,
+        race: Race,
+        chosen: Any,
+    ) -> dict[str, Shipped]:
+        """Train the recommended network and the untied one on everything but the test data."""
+        self.progress.stage("training the recommended network")
+        last = replace(study, folder=self.folder / "last")
+        last.write(comparing)
+        test = _in_view(test, study)
+        jobs: list[Any] = [(last, test, None, 0, self.folder / "untied.safetensors")]
+        names = ["untied"]
+        if chosen is not None:
+            path = self.folder / "model.safetensors"
+            jobs.insert(0, (last, test, chosen.symmetry, chosen.width, path))
+            names.insert(0, "recommended")
+        found: dict[str, Shipped] = {}
+        for number, outcome in pool.each(train_last, jobs):
+            if isinstance(outcome, Failed):
+                raise IsotropyError(f"the last network failed: {outcome.error}")
+            found[names[number]] = outcome
+        found.setdefault("recommended", found["untied"])
+        return found
+
+
+def _in_view(test: DataSet, study: Study) -> DataSet:
+    """Test data as the networks see them."""
+    from isotropy.discovery.settle import as_entries
+
+    return as_entries(test) if study.probe.view == "entries" and len(test.shape) > 1 else test
+
+
+def _rejected(candidates: Sequence[Symmetry], tests: Sequence[InputTest]) -> list[str]:
+    seen = {test.name for test in tests if test.rejected and not test.reported_only}
+    return [c.name for c in candidates if seen & set(c.tested)]
+
+

@@ -1,0 +1,109 @@
+"""What a discovery found, for Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from isotropy.evidence.symmetry import Symmetry
+from isotropy.groups.action import Group
+from isotropy.groups.named import group
+
+_HEAD = ("candidate", "verdict", "gain", "95% interval", "moved data", "what it is")
+
+
+class Discovery:
+    """Which symmetries data have.
+
+    Args:
+        result: all that was found, as JSON in the format isotropy-discovery-1.
+        model: the recommended network, trained; it takes inputs as they are.
+        symmetry: what is recommended; None for no symmetry.
+        images: samples and their moved twins, for the report.
+    """
+
+    def __init__(
+        self,
+        result: Mapping[str, Any],
+        model: nn.Module,
+        symmetry: Symmetry | None,
+        images: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.result = dict(result)
+        self.model = model
+        self.symmetry = symmetry
+        self.images = images
+
+    @property
+    def recommended(self) -> Group:
+        """The group to build in; the trivial group C1 if none."""
+        return group("C1") if self.symmetry is None else self.symmetry.group
+
+    @property
+    def label_permutations(self) -> dict[str, list[int]]:
+        """By element, the label that each label becomes; empty if labels stay."""
+        return dict(self.result["recommended"].get("labels", {}))
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on every candidate by name."""
+        return {row["name"]: row["verdict"] for row in self.result["candidates"]}
+
+    @cached_property
+    def table(self) -> str:
+        """The candidates with verdicts and gains, as text."""
+        rows = [_HEAD, *(_cells(row, self.result) for row in self.result["candidates"])]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+        return "\n".join(
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All that was found."""
+        return self.result
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page that shows it; one file that needs no other.
+
+        Args:
+            path: where to.
+        """
+        from isotropy.report import discovery_page, write  # above this part, and only shows it
+
+        where = Path(path)
+        write(where, discovery_page(self.result, self.images))
+        return where
+
+    def __str__(self) -> str:
+        chosen = self.result["recommended"]
+        said = " ".join(chosen["words"])
+        return f"recommended: {chosen['candidate']} ({chosen['meaning']})\n{said}\n\n{self.table}"
+
+    def __repr__(self) -> str:
+        return f"Discovery(recommended={self.result['recommended']['candidate']!r})"
+
+
+def _cells(row: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
+    gain = row.get("gain")
+    points = result["metric"] != "r2"
+    told, between = "–", "–"
+    if gain is not None:
+        told = _number(gain["mean"], points)
+        between = f"{_number(gain['low'], points)} to {_number(gain['high'], points)}"
+    seen = {i["name"] for i in result["inputs"] if i["rejected"] and not i["reported_only"]}
+    looks = "different" if seen & set(row["elements"]) else "the same"
+    return (row["name"], row["verdict"], told, between, looks, row["meaning"])
+
+
+def _number(value: float, points: bool) -> str:
+    return (f"{100 * value:+.1f}" if points else f"{value:+.3f}").replace("-", "−")
+
+

@@ -1,0 +1,149 @@
+"""The last look: the recommended network and the untied one, trained on all but the test data."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from isotropy.data import DataSet, Scaling
+from isotropy.discovery.study import Study
+from isotropy.discovery.trial import TIED, UNTIED, Trial, score_of, trained
+from isotropy.evidence.probe import Probe, count
+from isotropy.evidence.symmetry import Symmetry
+from isotropy.nn.equivariant import equivariant
+from isotropy.nn.files import load, save
+from isotropy.nn.linear import Weighted
+
+LAST = -1  # the number of its round
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """One of the two last networks, on disk.
+
+    Args:
+        key: what it is filed under.
+        path: the file of the model.
+        score: on the test data.
+        error: of that score, one standard deviation.
+        samples: of the test data.
+        parameters: numbers trained.
+        seconds: it took.
+    """
+
+    key: str
+    path: str
+    score: float
+    error: float
+    samples: int
+    parameters: int
+    seconds: float
+
+
+def train_last(job: tuple[Study, DataSet, Symmetry | None, int, Path]) -> Shipped:
+    """Train on all samples of a study, test once, and keep the model; for any process."""
+    study, test, symmetry, width, path = job
+    start = time.monotonic()
+    train = study.scaled(study.data, symmetry)
+    trial = Trial(UNTIED if symmetry is None else TIED, "", 0, symmetry, width)
+    net = trained(study, train, trial, symmetry)
+    shipped = with_scaling(net, study.probe, symmetry, width, train)
+    save(shipped, path)
+    score = score_of(study, shipped, test)
+    seconds = time.monotonic() - start
+    error = standard_error(study, shipped, test)
+    return Shipped(path.name, str(path), score, error, len(test), count(net), seconds)
+
+
+def standard_error(study: Study, model: nn.Module, test: DataSet, draws: int = 200) -> float:
+    """The deviation of the score over test samples drawn again with replacement."""
+    from isotropy.training import predict
+    from isotropy.training.evaluate import scores
+
+    outputs = predict(model, test)
+    chance = np.random.default_rng(0)
+    found = []
+    for _ in range(draws):
+        drawn = chance.integers(len(test), size=len(test))
+        again = test.subset(drawn)
+        found.append(float(scores(outputs[torch.from_numpy(drawn)], again).get(study.metric, 0.0)))
+    return float(np.std(found, ddof=1))
+
+
+def with_scaling(
+    net: nn.Module, probe: Probe, symmetry: Symmetry | None, width: int, train: DataSet
+) -> nn.Module:
+    """The network for data as they are: what scales inputs and targets becomes layers of it.
+
+    Args:
+        net: trained on scaled samples.
+        probe: made it.
+        symmetry: it is tied under, if it is.
+        width: its own.
+        train: the scaled samples.
+    """
+    assert train.scaling is not None
+    shift = symmetry is not None and symmetry.shift
+    plain = _wrapped(probe.plain(width or None, shift), probe, train)
+    if symmetry is None or not symmetry.group.generators:
+        whole: nn.Module = plain
+    else:
+        whole = equivariant(
+            plain,
+            symmetry.group,
+            probe.example,
+            symmetry.output,
+            action=symmetry.inputs,
+            fields=symmetry.fields,
+            check=False,
+        )
+    whole.get_submodule("net").load_state_dict(net.state_dict())
+    _set_scale(whole.get_submodule("scale"), train.scaling)
+    if train.target_scaling is not None:
+        _set_unscale(whole.get_submodule("unscale"), train.target_scaling)
+    return whole.eval()
+
+
+def _wrapped(net: nn.Module, probe: Probe, train: DataSet) -> nn.Sequential:
+    """A norm whose statistics are the scaling, the network, and for regression a linear layer."""
+    assert train.scaling is not None
+    channels, axes = len(train.scaling.shift), 1 if probe.view == "entries" else len(probe.shape) - 1
+    norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes - 1]
+    layers: OrderedDict[str, nn.Module] = OrderedDict()
+    layers["scale"] = norm(channels, eps=0.0, momentum=0.0, affine=False)
+    layers["net"] = net
+    if train.target_scaling is not None:
+        layers["unscale"] = nn.Linear(probe.outputs, probe.outputs)
+    return nn.Sequential(layers)
+
+
+@torch.no_grad()
+def _set_scale(norm: nn.Module, scaling: Scaling) -> None:
+    mean, var = torch.tensor(scaling.shift), torch.tensor(scaling.scale).square()
+    index = getattr(norm, "index", torch.arange(len(mean)))  # tied: one number for every orbit
+    for name, values in (("running_mean", mean), ("running_var", var)):
+        getattr(norm, name)[index] = values
+
+
+@torch.no_grad()
+def _set_unscale(layer: nn.Module, scaling: Scaling) -> None:
+    scale, shift = torch.diag(torch.tensor(scaling.scale)), torch.tensor(scaling.shift)
+    if isinstance(layer, Weighted):
+        layer.scheme.project_(scale)  # type: ignore[operator]
+        assert layer.bias_scheme is not None
+        layer.bias_scheme.project_(shift)  # type: ignore[operator]
+    else:
+        assert isinstance(layer, nn.Linear)
+        layer.weight.copy_(scale)
+        layer.bias.copy_(shift)
+
+
+def open_model(shipped: Shipped) -> nn.Module:
+    """The model that was kept."""
+    return load(Path(shipped.path)).eval()

@@ -1,0 +1,260 @@
+"""Which networks are trained, in which order: all candidates for a few rounds, then those in doubt.
+
+Every round draws a new split and new weights, and trains in it the untied network and a network
+tied under each candidate that is still racing; differences are taken within a round. What is
+trained next depends only on outcomes, never on which worker was quicker, so the same seed gives
+the same result; only a budget cuts the list short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotropy.data import DataSet, Part
+from isotropy.discovery.clock import Clock
+from isotropy.discovery.contender import Contender, contender
+from isotropy.discovery.labels import Answers, label_variants
+from isotropy.discovery.ledger import Ledger
+from isotropy.discovery.plan import Plan
+from isotropy.discovery.progress import Progress
+from isotropy.discovery.signs import sign_variants
+from isotropy.discovery.study import Study
+from isotropy.discovery.trial import (
+    AUGMENTED,
+    TIED,
+    UNTIED,
+    WIDE,
+    Outcome,
+    Trial,
+    asked_indices,
+    run_trial,
+)
+from isotropy.discovery.verdict import Rules, Standing, has_lost, is_open
+from isotropy.errors import TrainingError
+from isotropy.evidence.gain import Gain, paired_gain
+from isotropy.evidence.symmetry import Symmetry
+from isotropy.search.workers import Failed, Workers
+
+PROPOSING, CONFIRMING = 0, 1  # the rounds whose untied networks are asked about moved samples
+MOST_RACING_VARIANTS = 6
+
+
+class Race:
+    """Networks tied under candidates against untied ones, round by round.
+
+    Args:
+        study: the question.
+        candidates: the symmetries.
+        rejected: the names of those whose moves can be seen in the inputs.
+        ledger: what is known.
+        pool: trains networks.
+        clock: says whether there is time.
+        progress: is told how it goes.
+        reserve: units of work that must still fit afterwards.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        candidates: Sequence[Symmetry],
+        rejected: Sequence[str],
+        ledger: Ledger,
+        pool: Workers,
+        clock: Clock,
+        progress: Progress,
+        reserve: float,
+    ) -> None:
+        self.study, self.ledger, self.pool = study, ledger, pool
+        self.clock, self.progress, self.reserve = clock, progress, reserve
+        self.plain_candidates = tuple(candidates)
+        self.contenders = [
+            contender(study.probe, symmetry, symmetry.name in rejected) for symmetry in candidates
+        ]
+        self.rounds = study.plan.rounds
+        self.cut_short: list[str] = []
+
+    # -- the course -------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """The whole race."""
+        plan = self.study.plan
+        self.progress.stage("comparing all candidates")
+        self._train_rounds(range(plan.first_rounds), self.contenders)
+        self._add_variants()
+        self._drop()
+        self.progress.stage("comparing what is left")
+        self._train_rounds(range(plan.first_rounds, plan.rounds), self.racing)
+        if is_open(self.standings(), self.rules):
+            self.progress.stage("looking closer at what is in doubt")
+            self._train_rounds(range(plan.rounds, plan.more_rounds), self._in_doubt())
+            self.rounds = plan.more_rounds
+        self.progress.stage("comparing with moved training data and with equal width")
+        shown = [c for c in self.racing if not c.rejected] or self.racing
+        for arm in (AUGMENTED, WIDE):
+            self._train([c.trial(arm, r) for r in range(plan.first_rounds) for c in shown])
+
+    @property
+    def racing(self) -> list[Contender]:
+        """Those that are compared on."""
+        return [c for c in self.contenders if c.races]
+
+    def _in_doubt(self) -> list[Contender]:
+        return [c for c in self.racing if not c.rejected]
+
+    @property
+    def rules(self) -> Rules:
+        """What counts as a difference."""
+        plan: Plan = self.study.plan
+        return Rules(plan.margin, plan.tolerated)
+
+    # -- training ---------------------------------------------------------------------------
+
+    def _train_rounds(self, numbers: range, contenders: Sequence[Contender]) -> None:
+        """The untied network and those of some contenders, for some rounds."""
+        trials: list[Trial] = []
+        for number in numbers:
+            asked = self.plain_candidates if number in (PROPOSING, CONFIRMING) else ()
+            trials.append(Trial(UNTIED, "", number, asked=asked))
+            ordered = sorted(contenders, key=lambda c: c.rejected)
+            trials += [c.trial(TIED, number) for c in ordered]
+        self._train(trials)
+
+    def _train(self, trials: Sequence[Trial]) -> None:
+        """Train what is not known yet, as far as there is time."""
+        open_ = [trial for trial in trials if trial.key not in self.ledger.known]
+        self.progress.plan([self._units(trial) for trial in open_])
+        begun: list[Trial] = []
+        for number, outcome in self.pool.each(run_trial, self._timely(open_, begun)):
+            self._keep(begun[number], outcome)
+        if len(begun) < len(open_):
+            self.cut_short += [trial.key for trial in open_[len(begun) :]]
+
+    def _timely(self, trials: Sequence[Trial], begun: list[Trial]) -> Iterator[tuple[Study, Trial]]:
+        for trial in trials:
+            if not self.clock.allows(self._units(trial), self.reserve):
+                return
+            begun.append(trial)
+            yield self.study, trial
+
+    def _keep(self, trial: Trial, outcome: Outcome | Failed) -> None:
+        if isinstance(outcome, Failed):
+            if trial.arm == UNTIED:
+                raise TrainingError(f"the untied network: {outcome.error}")
+            self._named(trial.candidate).failed = str(outcome.error)
+            return
+        self.ledger.add(outcome)
+        self.clock.learn(self._units(trial), outcome.seconds)
+        self.progress.done(self._units(trial))
+
+    def _units(self, trial: Trial) -> float:
+        return 1.0 if trial.arm == UNTIED else self._named(trial.candidate).cost(trial.arm)
+
+    def _named(self, name: str) -> Contender:
+        return next(c for c in self.contenders if c.name == name)
+
+    # -- exchanges of labels ----------------------------------------------------------------
+
+    def _add_variants(self) -> None:
+        """Candidates that exchange labels or turn signs, as the untied networks suggest."""
+        found: list[Contender] = []
+        for own in [c for c in self.contenders if c.races]:
+            found += self._variants(own)
+        found.sort(key=lambda c: (c.rejected, not c.exchanges_surely))
+        self.contenders += found[:MOST_RACING_VARIANTS]
+        self._train_rounds(range(self.study.plan.first_rounds), found[:MOST_RACING_VARIANTS])
+
+    def _variants(self, own: Contender) -> list[Contender]:
+        if not all(f"{number}/{UNTIED}/" in self.ledger.known for number in (0, 1)):
+            return []
+        if self.study.task == "regression":
+            symmetries = [(s, True) for s in self._signed(own.symmetry)]
+        else:
+            proposed, confirming = self._answers(PROPOSING), self._fresh_answers()
+            margin = self.study.plan.margin
+            variants = label_variants(own.symmetry, proposed, confirming, margin)
+            symmetries = [(v.symmetry, v.sure) for v in variants]
+        made = [(contender(self.study.probe, s, own.rejected), sure) for s, sure in symmetries]
+        for one, sure in made:
+            one.exchanges_surely = sure
+        return [one for one, _ in made]
+
+    def _signed(self, symmetry: Symmetry) -> list[Symmetry]:
+        validation = self._validation(CONFIRMING)
+        indices = asked_indices(validation)
+        said = self.ledger.known[f"{CONFIRMING}/{UNTIED}/"].answers
+        numbers = {element: np.asarray(values) for element, values in said.items()}
+        targets = np.asarray(validation.targets, dtype=float)[indices]
+        return sign_variants(symmetry, targets, numbers, self.study.plan.margin)
+
+    def _validation(self, number: int) -> DataSet:
+        return self.study.parts(number)[1]
+
+    def _answers(self, number: int) -> Answers:
+        validation = self._validation(number)
+        labels = validation.targets[asked_indices(validation)]
+        said = self.ledger.known[f"{number}/{UNTIED}/"].answers
+        given = {element: np.asarray(values, dtype=np.int64) for element, values in said.items()}
+        return Answers(labels, given, len(self.study.classes))
+
+    def _fresh_answers(self) -> Answers:
+        """The confirming round's answers on samples that the proposing round was not asked of."""
+        fresh = ~np.isin(self._asked(CONFIRMING), self._asked(PROPOSING))
+        return self._answers(CONFIRMING).only(fresh)
+
+    def _asked(self, number: int) -> NDArray[np.int64]:
+        """Which of all samples a round's untied network was asked about."""
+        validation = self._validation(number)
+        assert isinstance(validation.samples, Part)
+        return validation.samples.indices[asked_indices(validation)]
+
+    # -- standings --------------------------------------------------------------------------
+
+    def score(self, arm: str, name: str, number: int) -> float | None:
+        """The score of a network, if it was trained."""
+        found = self.ledger.known.get(f"{number}/{arm}/{name}")
+        return None if found is None else found.score
+
+    def scores(self, arm: str, name: str = "") -> list[float]:
+        """The scores of all rounds of an arm."""
+        found = [self.score(arm, name, r) for r in range(self.study.plan.more_rounds)]
+        return [value for value in found if value is not None]
+
+    def gain(self, arm: str, name: str, over: str = UNTIED, whose: str = "") -> Gain | None:
+        """What one arm has over another in the rounds that both have; None of fewer than two."""
+        rounds = range(self.study.plan.more_rounds)
+        pairs = [(self.score(arm, name, r), self.score(over, whose, r)) for r in rounds]
+        found = [a - b for a, b in pairs if a is not None and b is not None]
+        if len(found) < 2:
+            return None
+        plan = self.study.plan
+        resolution = 1 / self.study.sizes[1]
+        return paired_gain(found, plan.test_share, resolution, plan.confidence)
+
+    def standing(self, one: Contender) -> Standing:
+        """What is known of a contender."""
+        return Standing(
+            one.name,
+            one.symmetry.log_order,
+            None if one.failed else self.gain(TIED, one.name),
+            one.rejected,
+            one.symmetry.labels is not None,
+            one.dropped_after is not None,
+        )
+
+    def standings(self) -> list[Standing]:
+        """What is known of all."""
+        return [self.standing(one) for one in self.contenders]
+
+    def _drop(self) -> None:
+        """Give up those that have clearly lost."""
+        standings = {s.name: s for s in self.standings() if s.gain is not None and not s.rejected}
+        leader = max(standings.values(), key=lambda s: s.gain.mean if s.gain else 0, default=None)
+        for one in self.racing:
+            best = None
+            if leader is not None and leader.name != one.name:
+                best = self.gain(TIED, leader.name, TIED, one.name)
+            if has_lost(self.standing(one), best, self.rules):
+                one.dropped_after = self.study.plan.first_rounds

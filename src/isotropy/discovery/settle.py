@@ -1,0 +1,86 @@
+"""How much can be done in a budget, and of how many samples: settled before the race begins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from isotropy.data import DataSet, split
+from isotropy.discovery.plan import BATCH, Plan
+from isotropy.errors import InputError
+from isotropy.evidence.probe import Probe
+from isotropy.training import Alone, Settings, fit
+from isotropy.training.seeds import torch_seed
+
+RACING_SHARE = 0.5  # of a budget, for the first rounds; the rest is for what they leave in doubt
+FEWEST_SEEN = 600  # samples a network must see in training to tell anything
+PACE_SAMPLES = 256
+
+
+def compared(data: DataSet, most: int, seed: int) -> DataSet:
+    """The samples that networks are compared on: all, or some of every class alike."""
+    if len(data) <= most:
+        return data
+    return split(data, (most / len(data),), torch_seed(seed, "compared"))[0]
+
+
+def pace(data: DataSet, probe: Probe) -> float:
+    """Seconds that the untied network takes for one sample in training, on one thread."""
+    indices = np.arange(min(len(data), PACE_SAMPLES))
+    few = data.subset(indices)
+    if probe.view == "entries":
+        few = as_entries(few)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        seconds = []
+        for _ in range(2):  # the first one warms up
+            start = time.monotonic()
+            fit(probe.plain(), few, settings=Settings(epochs=2, keep="last"), devices=Alone())
+            seconds.append(time.monotonic() - start)
+    finally:
+        torch.set_num_threads(threads)
+    return seconds[-1] / (2 * len(few))
+
+
+def as_entries(data: DataSet) -> DataSet:
+    """The same with every sample as a vector."""
+    from isotropy.data import ArraySamples
+
+    x = data.samples.take(np.arange(len(data))).flatten(1).numpy()
+    return replace(data, samples=ArraySamples(x))
+
+
+def fitted(
+    plan: Plan, samples: int, costs: Sequence[float], pace: float, seconds: float, workers: int
+) -> Plan:
+    """The plan with as many epochs and samples as leave time for a decision.
+
+    Args:
+        plan: as it was asked for.
+        samples: there are to compare on.
+        costs: of one network of every candidate, in units of the untied one, which is among them.
+        pace: seconds per sample of the untied one.
+        seconds: what is left of the budget.
+        workers: networks trained at once.
+    """
+    learned_from = samples * (1 - plan.validation)
+    seen = plan.settings(round(learned_from)).epochs * learned_from
+    each = pace * sum(costs) * plan.first_rounds / workers
+    affordable = RACING_SHARE * seconds / each
+    if affordable >= seen:
+        return plan
+    if affordable < FEWEST_SEEN:
+        raise InputError(
+            f"budget: in {seconds:.0f} s there is no time to compare {len(costs) - 1} candidates on "
+            f"these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are needed); give "
+            "more, name fewer candidates, or make pictures smaller with resize (--resize 32)"
+        )
+    # few passes over many samples teach less than several over fewer
+    used = min(samples, max(round(affordable / 4), 20 * BATCH))
+    epochs = max(round(affordable / (used * (1 - plan.validation))), 1)
+    return replace(plan, samples=used, epochs=min(epochs, 40))

@@ -1,0 +1,146 @@
+"""What was found, in sentences for people who have never heard of a group."""
+
+from __future__ import annotations
+
+from isotropy.discovery.contender import Contender
+from isotropy.discovery.plan import Plan
+from isotropy.discovery.verdict import (
+    BUILD_IN,
+    HARMLESS,
+    HURTS,
+    PERMUTED,
+    Standing,
+)
+from isotropy.evidence.gain import Gain
+from isotropy.evidence.symmetry import SHIFT, Symmetry
+
+_TURNS = {"r": "a quarter turn", "r2": "a half turn", "r3": "three quarter turns"}
+_MIRRORS = {
+    "s": "the mirror left-right",
+    "sr2": "the mirror up-down",
+    "sr3": "the mirror along the main diagonal",
+    "sr": "the mirror along the other diagonal",
+}
+_SIGNAL = {"f": "reversal in time", "n": "change of sign", "fn": "reversal and change of sign"}
+
+
+def element_words(name: str, symmetry: Symmetry | None) -> str:
+    """What an element does.
+
+    >>> element_words("r2", None)
+    'a half turn'
+    """
+    if name == SHIFT:
+        return "cyclic shifts"
+    if symmetry is not None and symmetry.view == "entries":
+        return symmetry.meaning if len(symmetry.group.generators) == 1 else name
+    return ({**_TURNS, **_MIRRORS} | _SIGNAL).get(name, name)
+
+
+def points(value: float, metric: str) -> str:
+    """A difference of scores, in percentage points where scores are shares.
+
+    >>> points(0.0312, "accuracy")
+    '+3.1 points'
+    """
+    if metric == "r2":
+        return f"{value:+.3f}".replace("-", "−")
+    return f"{100 * value:+.1f} points".replace("-", "−")
+
+
+def between(gain: Gain, metric: str) -> str:
+    """An interval."""
+    low, high = (points(value, metric).removesuffix(" points") for value in (gain.low, gain.high))
+    return f"{low} to {high}"
+
+
+def reason(
+    verdict: str,
+    standing: Standing,
+    plan: Plan,
+    metric: str,
+    seen: list[str],
+    learned: bool,
+    failed: str = "",
+) -> str:
+    """Why a verdict is what it is.
+
+    Args:
+        verdict: it.
+        standing: what it rests on.
+        plan: what counts as a difference.
+        metric: what scores are.
+        seen: moves of the candidate that can be seen in the inputs, in words.
+        learned: networks have found something in the labels.
+        failed: why there is no network.
+    """
+    gain = standing.gain
+    if failed:
+        return f"Its network could not be trained: {failed}."
+    if gain is None:
+        return "There was no time to compare it often enough."
+    said = _said(verdict, gain, plan, metric)
+    if not learned:
+        said = "No network predicts the targets better than chance, so gains mean nothing"
+    looks = _looks(seen)
+    return f"{said}. {looks}" if looks else f"{said}."
+
+
+def _said(verdict: str, gain: Gain, plan: Plan, metric: str) -> str:
+    mean, interval = points(gain.mean, metric), between(gain, metric)
+    numbers = f"{mean} ({interval})"
+    if verdict == BUILD_IN:
+        return f"Tying gains {numbers} at equally many parameters"
+    if verdict == PERMUTED:
+        return f"Tying with these labels exchanged gains {numbers}"
+    if verdict == HURTS:
+        return f"Tying loses: {numbers}"
+    if verdict == HARMLESS:
+        tolerated = points(-plan.tolerated, metric).removeprefix("−")
+        return f"Tying makes no difference that matters: {numbers}; a loss above {tolerated} is ruled out"
+    return f"The interval is too wide to tell: {numbers}"
+
+
+def _looks(seen: list[str]) -> str:
+    if not seen:
+        return ""
+    return f"Moved data can be told from the data: {', '.join(seen)}."
+
+
+def needed(standing: Standing, plan: Plan, samples: int, learned: bool, cut_short: bool) -> str:
+    """What it would take to tell."""
+    if not learned:
+        return "Labels that depend on the inputs, or more samples, or a model that finds it (model=)."
+    if standing.gain is None or cut_short:
+        return "More time: a larger budget, or none."
+    error, wanted = standing.gain.error, plan.tolerated
+    more = max((error / wanted) ** 2, 1.5)
+    return f"About {round(samples * more, -2):,} samples instead of {samples:,}, or more rounds."
+
+
+def recommendation(
+    chosen: Contender | None, standing: Standing | None, metric: str, learned: bool, seen: bool
+) -> list[str]:
+    """The recommendation in a few sentences."""
+    if not learned:
+        return [
+            "No network predicts the targets better than chance, so nothing can be said of labels."
+        ]
+    if chosen is None or standing is None or standing.gain is None:
+        return ["A network without symmetry is as good as any that was compared."]
+    gain = standing.gain
+    said = [
+        f"Networks that have {chosen.symmetry.meaning} built in are at "
+        f"{points(gain.mean, metric)} beside ones without, at equally many parameters "
+        f"({between(gain, metric)} with 95% confidence, {gain.pairs} pairs)."
+    ]
+    if seen:
+        said.append(
+            "Moved inputs can be told from the data, yet the gain stands out above all others."
+        )
+    else:
+        said.append("Moved inputs cannot be told from the data.")
+    if standing.permuted:
+        said.append("Moving an input exchanges labels, and the network knows how.")
+    return said
+
