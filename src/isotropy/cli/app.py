@@ -65,7 +65,6 @@ def make_app(asked: str = "") -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
-        no_args_is_help=True,
     )
     app.callback(help=unwrapped(HELP))(_options)
     for name, (module, help_text) in COMMANDS.items():
@@ -112,7 +111,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with _all_else_to_stderr(as_json), _plain_warnings():
             app = make_app(_command_of(arguments))
-            found = app(list(arguments), prog_name="isotropy", standalone_mode=False)
+            asked = list(arguments) or ["--help"]
+            found = app(asked, prog_name="isotropy", standalone_mode=False)
         if isinstance(found, Result):
             _print_result(found, as_json, output)
             return found.status

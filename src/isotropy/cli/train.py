@@ -86,19 +86,20 @@ def train(
     run = devices.from_lead(lambda: start_run(context, loaded, kept, FREE))
     speaking.say(f"{run.folder}: {len(own.train):,} samples to train on")
     speaking.say(str(iso.cost(network, own.train.batch([0])[0])))
-    found = iso.training.fit(
-        network,
-        own.train,
-        own.validation,
-        settings,
-        seed=seeded.seed,
-        devices=devices,
-        folder=run.folder,
-        resume=kept.resume,
-        minutes=where.minutes,
-        signature={"model": source_of(model)},
-        watch=watches(speaking, where, run),
-    )
+    with run.unless_refused():
+        found = iso.training.fit(
+            network,
+            own.train,
+            own.validation,
+            settings,
+            seed=seeded.seed,
+            devices=devices,
+            folder=run.folder,
+            resume=kept.resume,
+            minutes=where.minutes,
+            signature={"model": source_of(model)},
+            watch=watches(speaking, where, run),
+        )
     return finish(run, found, own, devices)
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,7 @@ class Run:
                     "another folder"
                 )
             before._require_same(facts, free)
+            before._tidy()
             return before
         if where.is_dir() and any(not p.name.startswith(".") for p in where.iterdir()):
             raise InputError(f"out: {where} holds other files and no run; choose another folder")
@@ -113,6 +115,22 @@ class Run:
         if facts.get("format") != FORMAT:
             raise FileFormatError(f"{where / CONFIG} was not written by a run (format {FORMAT})")
         return cls(where, facts)
+
+    def _tidy(self) -> None:
+        """Remove what a writer that was killed has left half done."""
+        for path in self.folder.glob(".*.tmp"):
+            path.unlink(missing_ok=True)
+
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """While this lasts, an input error takes a run that holds nothing yet away again."""
+        try:
+            yield
+        except InputError:
+            if [path.name for path in self.folder.iterdir()] == [CONFIG]:
+                self.path(CONFIG).unlink()
+                self.folder.rmdir()
+            raise
 
     def _require_same(self, facts: dict[str, Any], free: Collection[str]) -> None:
         """Refuse to go on with another command, configuration or data, and say what differs."""

@@ -177,5 +177,6 @@ def on_fabric(devices: str, strategy: str, precision: str) -> OnFabric:
         )
         fabric.launch()
     except (ValueError, TypeError, RuntimeError) as error:
-        raise IsotropyError(f"lightning-fabric cannot start: {error}") from None
+        given = f"devices={devices}, strategy={strategy}, precision={precision}"
+        raise InputError(f"lightning-fabric cannot start with {given}: {error}") from None
     return OnFabric(fabric)
