@@ -42,6 +42,7 @@ class Batches:
         augmentation: moves samples at random.
         rank: the number of this process among `world`.
         world: how many processes there are.
+        turns: how many orders of the samples go side by side; their batches take turns.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Batches:
         augmentation: Augmentation | None = None,
         rank: int = 0,
         world: int = 1,
+        turns: int = 1,
     ) -> None:
         self.data = data
         self.seed = seed
@@ -60,13 +62,13 @@ class Batches:
         self.augmentation = augmentation
         self.rank = rank
         self.world = world
-        self.steps = -(-len(data) // batch_size)
+        self.turns = turns
+        self.steps = turns * -(-len(data) // batch_size)
         self._resident = resident(data, device)
 
     def epoch(self, number: int, start: int = 0) -> Iterator[tuple[int, Tensor, Tensor]]:
         """For every step from `start` on: the whole batch's size, and my part of it."""
-        order = stream(self.seed, "order", number).permutation(len(self.data))
-        whole = np.array_split(order, self.steps)[start:]
+        whole = self._whole(number)[start:]
         mine = [np.array_split(batch, self.world)[self.rank] for batch in whole]
         loaded = self._load(mine)
         for step, (batch, (x, y)) in enumerate(zip(whole, loaded, strict=True), start):
@@ -74,6 +76,15 @@ class Batches:
                 draws = stream(self.seed, "augmentation", number, step, self.rank)
                 x, y = self.augmentation(x, y, draws)
             yield len(batch), x, y
+
+    def _whole(self, number: int) -> list[IntArray]:
+        """The samples of every step of an epoch."""
+        cut = []
+        for turn in range(self.turns):
+            path = (number, turn) if turn else (number,)
+            draws = stream(self.seed, "order", *path)
+            cut.append(np.array_split(draws.permutation(len(self.data)), self.steps // self.turns))
+        return [batch for together in zip(*cut, strict=True) for batch in together]
 
     def _load(self, batches: list[IntArray]) -> Iterator[Batch]:
         if self._resident is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,15 @@ from isotropy.training.checkpoint import Position, Progress, load_progress, save
 from isotropy.training.devices import Alone, Devices
 from isotropy.training.evaluate import Judge, rank_of
 from isotropy.training.interrupt import Interruptible
-from isotropy.training.objective import Objective, require_fitting
+from isotropy.training.objective import Objective, Penalty, require_fitting
 from isotropy.training.optimizer import make_optimizer, rate, set_rate
 from isotropy.training.seeds import torch_seed
 from isotropy.training.settings import Settings
 from isotropy.training.watch import Plan, Watch
 
 CHECKPOINT = "checkpoint.safetensors"
+
+Notes = Callable[[nn.Module], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def fit(
     minutes: float = 0.0,
     signature: dict[str, Any] | None = None,
     optimizer: Optimizer | None = None,
+    turns: Sequence[Collection[nn.Parameter]] = (),
+    notes: Notes | None = None,
     watch: Sequence[Watch] = (),
 ) -> Fit:
     """Train a model, in place.
@@ -97,6 +101,9 @@ def fit(
         signature: what else must be the same for that, as JSON.
         optimizer: one to go on with, of this model's parameters; by default a new one as in
             `settings`, whose rates are used in any case.
+        turns: sets of parameters that are stepped in turn, each on batches of its own, drawn from
+            the same samples; an epoch gives every sample to each set once.
+        notes: numbers about the model to write into the history after every epoch.
         watch: who is told how it goes.
 
     >>> import torch, isotropy as iso
@@ -111,7 +118,8 @@ def fit(
         raise InputError("resume: say in which folder the checkpoint is")
     with torch.random.fork_rng(), Interruptible() as signals:
         torch.manual_seed(torch_seed(seed, "training", where.rank))
-        run = _Run(model, train, validation, chosen, seed, where, augmentation, optimizer)
+        run = _Run(model, train, validation, chosen, seed, where, augmentation, optimizer, turns)
+        run.notes = notes
         run.keep_in(folder, minutes, signature or {}, resume)
         return run.through(signals, watch)
 
@@ -129,6 +137,7 @@ class _Run:
         devices: Devices,
         augmentation: Augmentation | None,
         optimizer: Optimizer | None,
+        turns: Sequence[Collection[nn.Parameter]],
     ) -> None:
         self.model, self.settings, self.devices = model, settings, devices
         self.seed = seed
@@ -148,9 +157,13 @@ class _Run:
             augmentation,
             devices.rank,
             devices.world,
+            turns=len(turns) or 1,
         )
+        self.resting = _resting(model, turns)
+        self.notes: Notes | None = None
         self.judge = None if validation is None else Judge(validation, devices)
         self.objective = Objective(train, settings, devices.device)
+        self.penalty = Penalty(model)
         self.task = train.task
         optimizer = optimizer or make_optimizer(model, settings)
         self.called, self.stepping = devices.prepare(model, optimizer)
@@ -182,7 +195,8 @@ class _Run:
     def through(self, signals: Interruptible, watch: Sequence[Watch]) -> Fit:
         """All epochs that are left."""
         position, data = self.progress.position, self.batches.data
-        plan = Plan(self.settings.epochs, self.batches.steps, len(data), position.epoch, data.kind)
+        steps, samples = self.batches.steps, self.batches.turns * len(data)
+        plan = Plan(self.settings.epochs, steps, samples, position.epoch, data.kind)
         told = watch if self.devices.leads else ()
         for one in told:
             one.start(plan)
@@ -226,7 +240,9 @@ class _Run:
             loss = self.objective(self.called(x), y)
         # gradients are averaged over processes, whose parts of a batch may differ by one sample
         share = len(x) * self.devices.world / size
-        self.devices.backward(loss if share == 1 else loss * share)
+        self.devices.backward(self.penalty.added_to(loss if share == 1 else loss * share))
+        for parameter in self.resting[self.progress.position.step % len(self.resting)]:
+            parameter.grad = None  # optimisers pass over it
         if self.settings.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.stepping.step()
@@ -243,6 +259,8 @@ class _Run:
         if self.judge is not None:
             judged = self.judge(progress.average or progress.model)
             found |= {f"validation_{name}": value for name, value in judged.items()}
+        if self.notes is not None:
+            found |= self.notes(progress.model)
         found["seconds"] = position.seconds + time.monotonic() - start
         position.history.append(found)
         self._compare()
@@ -260,7 +278,7 @@ class _Run:
     def _mean_loss(self) -> float:
         total = self.progress.loss.detach().reshape(1)
         parts = self.devices.gather(total, self.devices.world)
-        mean = float(parts.sum()) / len(self.batches.data)
+        mean = float(parts.sum()) / (self.batches.turns * len(self.batches.data))
         if not mean < float("inf"):
             number = self.progress.position.epoch + 1
             raise TrainingError(
@@ -300,6 +318,16 @@ class _Run:
             self.model.load_state_dict(progress.average.state_dict())
         best = position.best if self.settings.keep == "best" else len(position.history)
         return Fit(self.model.eval(), position.history, best, stopped, progress.optimizer)
+
+
+def _resting(
+    model: nn.Module, turns: Sequence[Collection[nn.Parameter]]
+) -> list[list[nn.Parameter]]:
+    """For every turn the parameters that are not stepped; without turns all always are."""
+    if not turns:
+        return [[]]
+    stepped = [{id(p) for p in turn} for turn in turns]
+    return [[p for p in model.parameters() if id(p) not in own] for own in stepped]
 
 
 @torch.no_grad()

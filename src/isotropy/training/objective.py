@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from isotropy.data import DataSet
 from isotropy.errors import InputError
+from isotropy.schemes import Scheme
 from isotropy.training.settings import Settings
 
 
@@ -37,6 +38,25 @@ class Objective:
             output, y, self.weights, label_smoothing=self.smoothing, reduction="sum"
         )
         return total / y.numel()
+
+
+class Penalty:
+    """What a model's weights add to the loss of a step, as a residual pathway's free part does.
+
+    Args:
+        model: the model.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        schemes = (m for m in model.modules() if isinstance(m, Scheme))
+        self.schemes = [scheme for scheme in schemes if scheme.penalty() is not None]
+
+    def added_to(self, loss: Tensor) -> Tensor:
+        """The loss with all penalties, each once."""
+        for scheme in self.schemes:
+            penalty = scheme.penalty()
+            loss = loss if penalty is None else loss + penalty
+        return loss
 
 
 def balanced_weights(data: DataSet) -> Tensor:

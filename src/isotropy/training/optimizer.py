@@ -45,7 +45,7 @@ def _decayed(model: nn.Module) -> Iterator[Tensor]:
         if isinstance(module, TiedModule):
             tied |= {id(p) for p in module.parameters()}
             if isinstance(module, Weighted):
-                yield from module.scheme.parameters()
+                yield from module.scheme.decaying()
     for module in model.modules():
         if not isinstance(module, _NORMS):
             own = module.parameters(recurse=False)
