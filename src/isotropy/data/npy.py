@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +22,12 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from isotropy.errors import InputError
+
+DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error),
+    *(EOFError, ValueError, struct.error),
+)
+"""What the standard library raises where files are damaged or something else."""
 
 LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: lengths of its name and its extras
 
@@ -84,7 +91,7 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error) as error:
+    except DAMAGED as error:
         kind = "an .npz" if path.suffix == ".npz" else f"a {path.suffix or 'readable'} file"
         raise InputError(f"{path}: is not {kind}, or is damaged or cut short ({error})") from None
     except MemoryError:

@@ -6,10 +6,15 @@ import difflib
 from functools import cache
 
 from isotropy.data.cache import Cache
+from isotropy.data.named.cifar import CIFAR10, CIFAR100
 from isotropy.data.named.digits import DIGITS
 from isotropy.data.named.entry import Entry
+from isotropy.data.named.galaxy10 import GALAXY10
+from isotropy.data.named.isic2019 import ISIC2019
 from isotropy.data.named.local import LOCAL
 from isotropy.data.named.mnist import FASHION_MNIST, MNIST
+from isotropy.data.named.rotated import MNIST90, ROTMNIST
+from isotropy.data.named.stl10 import STL10
 from isotropy.data.options import Options
 from isotropy.data.splits import Splits
 from isotropy.errors import InputError
@@ -22,7 +27,9 @@ def catalogue() -> dict[str, Entry]:
     >>> "mnist" in catalogue()
     True
     """
-    entries = (DIGITS, MNIST, FASHION_MNIST, *LOCAL)
+    digits = (DIGITS, MNIST, MNIST90, ROTMNIST)
+    photographs = (FASHION_MNIST, CIFAR10, CIFAR100, STL10, GALAXY10, ISIC2019)
+    entries = (*digits, *photographs, *LOCAL)
     return {entry.name: entry for entry in entries}
 
 
