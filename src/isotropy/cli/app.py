@@ -84,7 +84,7 @@ def _command_of(arguments: Sequence[str]) -> str:
     return next((word for word in arguments if not word.startswith("-")), "")
 
 
-def _version(asked: bool) -> None:
+def _version(asked: bool | None) -> None:
     if asked:
         from isotropy._version import __version__
 
@@ -93,8 +93,8 @@ def _version(asked: bool) -> None:
 
 
 def _options(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version, and stop."
+    version: bool | None = typer.Option(
+        None, "--version", callback=_version, is_eager=True, help="Print the version, and stop."
     ),
 ) -> None:
     pass
@@ -116,6 +116,8 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(found, Result):
             _print_result(found, as_json, output)
             return found.status
+        if found == INTERRUPTED:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
         return int(found or 0)
     except BrokenPipeError:  # the reader has gone; nothing more can be told
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

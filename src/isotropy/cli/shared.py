@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from isotropy.runs import Run
     from isotropy.training import Watch
 
+    Context = typer.Context
+else:  # typer asks for its own class in signatures, but hands over one of the class below it
+    Context = typer.Context.__mro__[1]
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -68,7 +72,7 @@ def add(app: typer.Typer, function: Callable[..., Result], name: str | None = No
 # -- flags --------------------------------------------------------------------------------------
 
 
-def _configure(context: typer.Context, path: Path | None) -> Path | None:
+def _configure(context: Context, path: Path | None) -> Path | None:
     """Let a file give the values that flags do not: what is on the command line goes first."""
     if path is not None:
         from isotropy.runs import read_toml
@@ -203,7 +207,7 @@ def load_data(source: str, options: DataFlags, speaking: Speaking, seed: int = 0
 
 
 def start_run(
-    context: typer.Context,
+    context: Context,
     data: Splits,
     kept: Kept,
     free: tuple[str, ...] = (),

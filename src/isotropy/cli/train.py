@@ -11,6 +11,7 @@ from isotropy.cli.model import Model, ModelFlags, build, source_of
 from isotropy.cli.parts import Parts, divide
 from isotropy.cli.result import Result
 from isotropy.cli.shared import (
+    Context,
     DataFlags,
     Kept,
     Seeded,
@@ -54,7 +55,7 @@ FREE = ("minutes", "tensorboard")
 
 
 def train(
-    context: typer.Context,
+    context: Context,
     model: Model,
     source: Source,
     tied: ModelFlags,
