@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isotropy.groups import group
 from isotropy.groups.named import D4_SUBGROUPS, MEANINGS
@@ -482,6 +481,20 @@ def mix_result(epochs: int = 20) -> Json:
     return found
 
 
-def pixels(values: NDArray[np.float64]) -> Images:
-    """One picture without any twin."""
-    return {"samples": values, "turned": {}}
+def hostile_search_result() -> Json:
+    """A search whose names are markup or far too long, and whose networks failed in part."""
+    found = evolve_result(6)
+    long = "a_layer_with_a_very_long_name_without_any_blank_in_it_" * 3
+    found["data"] |= {"name": SCRIPT}
+    found["found"]["groups"] = {SCRIPT: "D4", long: SCRIPT}
+    found["baselines"] += [{"name": SCRIPT * 3, "test_error": errors(0.03, 0.01)}]
+    found["helped"]["over"] = SCRIPT
+    found["settings"] |= {long: SCRIPT, "momentum": float("nan"), "nested": {"a": [1]}}
+    for row in found["population"][3::5]:
+        row |= {"val_error": None, "failed": True, "groups": {long: SCRIPT}}
+    found["model"]["usage"][SCRIPT] = SCRIPT
+    found |= {
+        "times": [0, 1, 2],
+        "weights": {long: {SCRIPT: [0.5, 0.4, 0.1], "C4": [0.5, 0.6, 0.9]}},
+    }
+    return found
