@@ -185,6 +185,14 @@ FOLLOWED: dict[str, Step] = {
     "abs(x)": abs,
     "x + number of a tensor": lambda x: x + C,
     "tensor * x": lambda x: C * x,
+    "where": lambda x: torch.where(x > 1, x, x.sin()),
+    "where, of numbers": lambda x: torch.where(x > 1, 1.0, 2.0) * x,
+    "where, one for all channels": lambda x: torch.where(x.mean(1, keepdim=True) > 1, x, -x),
+    "masked_fill": lambda x: x.masked_fill(x > 1, 0.5),
+    "zeros_like": lambda x: torch.maximum(x - 1, torch.zeros_like(x)),
+    "ones_like": lambda x: x + torch.ones_like(x),
+    "full_like": lambda x: x * torch.full_like(x, 2.0),
+    "x.new_zeros": lambda x: x + x.new_zeros(8, 1, 1) + x.new_full((1,), 2.0),
     "x += 1": lambda x: x.__iadd__(1),
     # by keyword
     "F.relu(input=x)": lambda x: F.relu(input=x),
@@ -232,6 +240,12 @@ FOLLOWED: dict[str, Step] = {
     "x[...]": lambda x: x[...],
     "x[..., None]": lambda x: x[..., None].squeeze(-1),
     "x[:, :, :, :]": lambda x: x[:, :, :, :],
+    "the middle": lambda x: x[:, :, 1:-1, 1:-1],
+    "the middle, from behind": lambda x: x[..., 2:6, 2:6],
+    "every other pixel of an odd number": lambda x: F.max_pool2d(x, 2, 1)[..., ::2, ::2],
+    "two maps of one channel": lambda x: (
+        x * torch.cat([x.max(1)[0].unsqueeze(1), x.mean(1).unsqueeze(1)], 1).sum(1, keepdim=True)
+    ),
     # reductions
     "squeeze and excite": squeeze_excite,
     "mean of one axis, then the other": lambda x: x + x.mean(3, True).mean(2, True),
@@ -569,7 +583,10 @@ REFUSED: dict[str, tuple[Step, str]] = {
     ),
     "one channel": (lambda x: x[:, 0], "getitem in the model: indexing takes out some"),
     "every other channel": (lambda x: x[:, ::2], "indexing takes out some"),
-    "some pixels": (lambda x: x[:, :, 1:-1, 1:-1], "indexing takes out some"),
+    "some pixels": (lambda x: x[:, :, :-1, :-1], "getitem in the model: asymmetric cut"),
+    "every other pixel": (lambda x: x[..., ::2, ::2], "getitem in the model: asymmetric cut"),
+    "one row": (lambda x: x[:, :, 0], "getitem in the model: indexing takes out some"),
+    "rows by a list": (lambda x: x[:, :, [0, 7]], "indexing takes out some"),
     "one sample": (lambda x: x[0], "indexing takes out some"),
     "by a mask": (lambda x: x[x > 0], "(gt|getitem) in the model"),
     "by a list": (lambda x: x[:, [1, 0]], "indexing takes out some"),
@@ -609,7 +626,11 @@ REFUSED: dict[str, tuple[Step, str]] = {
         lambda x: torch.cat([*x.split([4, 4], 1), *x.split([2, 6], 1)], 1),
         "split in the model: the channels are already divided in another way",
     ),
-    "stack": (lambda x: torch.stack([x, x]).sum(0), "stack in the model"),
+    "stack": (lambda x: torch.stack([x, x]).sum(0), "stack in the model .*makes a new dimension"),
+    "two maps beside eight channels": (
+        lambda x: torch.cat([x[:, :, None], x[:, :, None]], 2),
+        r"cat in the model: concatenates along \(one\); only channels can be",
+    ),
     "roll": (lambda x: x.roll(1, 2), "roll in the model .*a shift along an axis"),
     "flip": (lambda x: x.flip(-1), "flip in the model"),
     "rot90": (lambda x: torch.rot90(x, 1, (2, 3)), "rot90 in the model"),
@@ -637,6 +658,12 @@ REFUSED: dict[str, tuple[Step, str]] = {
         lambda x: STEPS.view(8, 1, 1) + x,
         "add in the model: a constant differs between channels",
     ),
+    "constant where": (
+        lambda x: torch.where(x > 1, x, STEPS.view(8, 1, 1)),
+        "where in the model: a constant differs between channels",
+    ),
+    "entries that are true": (lambda x: x + torch.where(x > 1)[0].sum(), "where in the model: how"),
+    "noise": (lambda x: x + torch.rand_like(x), "rand_like in .*: random numbers do not turn"),
     "constant per column": (lambda x: x + STEPS, "add in the model: not equivariant to C4"),
     "constant with more dimensions": (
         lambda x: (x + torch.randn(3, 1, 1, 1, 1).double()).mean(0),
@@ -833,6 +860,10 @@ SIGNED_STEPS: dict[str, tuple[Step, bool]] = {
     "max pool": (lambda x: F.max_pool2d(x, 2), False),
     "softmax": (lambda x: x.softmax(1), False),
     "mean over channels": (lambda x: x + x.mean(1, keepdim=True), False),
+    "zeros like it": (lambda x: x - torch.zeros_like(x), True),
+    "ones like it": (lambda x: x - torch.ones_like(x), False),
+    "one of two": (lambda x: torch.where(x > 0, x, -x), False),
+    "the middle": (lambda x: x[..., 1:-1, 1:-1], True),
 }
 
 
@@ -880,7 +911,8 @@ def test_control_flow() -> None:
             return x
 
     model = Flow().double().eval()
-    tied = iso.equivariant(model, "D4", pictures(), output="field")
+    with pytest.warns(iso.IsotropyWarning, match=r"^not tied, .* in eval mode: blocks\.2, unused$"):
+        tied = iso.equivariant(model, "D4", pictures(), output="field")
     assert list(iso.groups_of(tied)) == ["first", "blocks.0", "blocks.1"]
     assert iso.equivariance_error(tied, pictures()) <= EXACT
     assert type(tied.unused) is nn.Conv2d

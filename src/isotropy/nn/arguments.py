@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from isotropy.errors import InputError
+from isotropy.errors import InputError, IsotropyError
 
 
 def require_module(model: object, name: str = "model") -> nn.Module:
@@ -47,3 +49,22 @@ def require_batch(x: object, name: str = "example") -> Tensor:
     if not x.numel() or not torch.isfinite(x).all():
         raise InputError(f"{name} must hold at least one sample, without NaN or infinite values")
     return x
+
+
+@contextmanager
+def running(x: Tensor, name: str = "example") -> Iterator[None]:
+    """While the caller's model runs on the argument: what it cannot take is the argument's fault.
+
+    Whatever a forward raises counts: torch's own errors for shapes and types, a TypeError for a
+    second argument, an assertion of the model's.
+    """
+    try:
+        yield
+    except IsotropyError:
+        raise
+    except Exception as error:
+        said = (str(error).splitlines() or [""])[0]
+        kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
+        raise InputError(
+            f"{name}: the model does not run on a batch of shape {tuple(x.shape)} ({kind}{said})"
+        ) from None

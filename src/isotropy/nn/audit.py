@@ -12,7 +12,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, trivial
 from isotropy.groups.grid import moved_axes
-from isotropy.nn.arguments import independent_copy, require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module, running
 from isotropy.nn.blueprint import blueprint_of, tied_modules
 from isotropy.nn.check import field_default
 from isotropy.nn.geometry import cause, is_transposed
@@ -32,6 +32,7 @@ from isotropy.nn.trace import (
 )
 from isotropy.nn.transform import relative
 from isotropy.schemes import OrbitScheme, Partition, Tie
+from isotropy.schemes.blend import Blend
 
 TOLERANCE = 1e-6
 
@@ -99,7 +100,7 @@ def audit(
         )
     blueprint = blueprint_of(model)
     trial = independent_copy(model).double().eval()
-    with StayInFloat64():
+    with StayInFloat64(), running(x, "x"):
         run = trace(trial, x[:8].detach().double(), capture=True)
     start = Space(x.shape[1], "the input")
     start.action = measured_input(layout, x, action, blueprint)
@@ -144,7 +145,9 @@ def _row(call: Call, frame: Frame, axes: frozenset[int]) -> AuditRow:
 def _untied(call: Call, frame: Frame) -> str | None:
     """What is wrong with a layer's numbers, if it is they."""
     module = call.target
-    if isinstance(module, TiedModule) or not isinstance(module, nn.Module):
+    if isinstance(module, TiedModule):
+        return _blended(module)
+    if not isinstance(module, nn.Module):
         return None
     if isinstance(module, WEIGHT_LAYERS):
         return None if _weights_are_tied(call, frame) else "untied layer"
@@ -152,6 +155,12 @@ def _untied(call: Call, frame: Frame) -> str | None:
         return "batch norm per channel"
     has_numbers = any(True for _ in module.parameters())
     return f"{type(module).__name__} per channel" if has_numbers else None
+
+
+def _blended(module: TiedModule) -> str | None:
+    """Of which groups a tied layer is made, if of several."""
+    blends = [scheme for scheme in module.children() if isinstance(scheme, Blend)]
+    return f"mixes {', '.join(blends[0].names)}" if blends else None
 
 
 def _weights_are_tied(call: Call, frame: Frame) -> bool:

@@ -66,13 +66,13 @@ def _measure(trial: nn.Module, x: Tensor, blueprint: Blueprint) -> list[Problem]
         frame = Frame(group, default, start.dimensions)
         error = own_error(call, frame, group.generators)
         if error > TOLERANCE:
-            why = cause(call, moved_axes(group, start.dimensions))
-            if why is not None and why.startswith("asymmetric padding"):
-                raise NotSupportedError(f"{call.name}: {why}; pad both sides alike")
+            fits = error < float("inf")  # or else what comes out has another shape
+            why = cause(call, moved_axes(group, start.dimensions)) if fits else None
+            if why is not None and why.startswith("asymmetric"):
+                raise NotSupportedError(f"{call.name}: {why}; treat both sides alike")
             if why is None:
-                though = ", though its weights are tied" if call.is_module else ""
                 raise NotSupportedError(
-                    f"{call.name}: not equivariant to {group.name} (error {error:.1e}){though}"
+                    f"{call.name}: not equivariant to {group.name} ({_in_words(call, error)})"
                 )
             problems.append((call.name, error, why))
     if not problems:
@@ -81,6 +81,16 @@ def _measure(trial: nn.Module, x: Tensor, blueprint: Blueprint) -> list[Problem]
             "layer is: some operation between them is not"
         )
     return problems
+
+
+def _in_words(call: Call, error: float) -> str:
+    """What is known of a failure that has no cause in the grid."""
+    if error == float("inf"):
+        return (
+            "its output has another shape when the picture turns: kernel, stride, padding and "
+            "size must be alike on the axes that change places"
+        )
+    return f"error {error:.1e}" + (", though its weights are tied" if call.is_module else "")
 
 
 def _run(model: nn.Module, x: Tensor) -> Trace:

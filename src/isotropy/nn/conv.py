@@ -47,15 +47,31 @@ class _Conv(Weighted):
         self.dilation = self._each(dilation)
         self.padding = padding if isinstance(padding, str) else self._each(padding)
         self.groups = groups
-        if padding_mode not in PADDING_MODES:
-            raise InputError(f"padding_mode must be one of {PADDING_MODES}, not {padding_mode!r}")
         self.padding_mode = padding_mode
+        self._check_settings()
         self.out_channels, self.in_channels = self._channels()
         # pixels a stride leaves over, averaged away when set (see `subsample`)
         self.left_over: tuple[int, ...] | None = None
 
     def _channels(self) -> tuple[int, int]:
         return self.scheme.shape[0], self.scheme.shape[1] * self.groups
+
+    def _check_settings(self) -> None:
+        """What torch's own layers refuse, and what would break the tie."""
+        if self.padding_mode not in PADDING_MODES:
+            raise InputError(
+                f"padding_mode must be one of {PADDING_MODES}, not {self.padding_mode!r}"
+            )
+        for name, least in (("stride", 1), ("dilation", 1), ("padding", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, str) and min(value) < least:
+                raise InputError(f"{name} must be at least {least} on every axis, not {value}")
+        if not isinstance(self.padding, str):
+            return
+        if self.padding not in ("same", "valid"):
+            raise InputError(f'padding must be a number, "same" or "valid", not {self.padding!r}')
+        if self.padding == "same" and max(self.stride) > 1:
+            raise InputError(f'padding="same" does not go with a stride, which is {self.stride}')
 
     @classmethod
     def _each(cls, value: Sizes) -> tuple[int, ...]:

@@ -24,8 +24,15 @@ from isotropy.nn.geometry import conv_windows, is_transposed
 from isotropy.nn.linear import Linear, Weighted
 from isotropy.nn.norm import GroupNorm, LayerNorm
 from isotropy.nn.tied import TiedModule
-from isotropy.nn.trace import Call, Channels, Dim, Flat, layout_of, refuse_hooks
-from isotropy.schemes import OrbitScheme, kernel_action
+from isotropy.nn.trace import (
+    Call,
+    Channels,
+    Dim,
+    Flat,
+    layout_of,
+    torch_class,
+)
+from isotropy.schemes import OrbitScheme, Scheme, kernel_action
 
 
 @dataclass(frozen=True)
@@ -49,15 +56,6 @@ class Recipe:
 
 def convert(call: Call, recipe: Recipe) -> TiedModule | None:
     """The tied twin of a layer, or None if it needs none."""
-    module = call.target
-    twin = _twin(call, recipe)
-    if twin is not None and isinstance(module, nn.Module):
-        _refuse_own_forward(module)
-        refuse_hooks(call.name, module, "its tied twin")
-    return twin
-
-
-def _twin(call: Call, recipe: Recipe) -> TiedModule | None:
     module, x = call.target, call.args[0]
     layout = layout_of(x) or ()
     if isinstance(module, _ConvNd):
@@ -84,7 +82,7 @@ def _twin(call: Call, recipe: Recipe) -> TiedModule | None:
 
 def _convolution(module: _ConvNd, inside: Dim, outside: Dim, x: Tensor, recipe: Recipe) -> Weighted:
     _refuse_asymmetric(module)
-    kind: type[tied_conv._Conv] = getattr(tied_conv, _torch_class(module).__name__)
+    kind: type[tied_conv._Conv] = getattr(tied_conv, torch_class(module).__name__)
     depthwise = module.groups == module.in_channels and module.groups > 1
     inp, out = recipe.fields.act(inside), recipe.fields.act(outside)
     settings: dict[str, object] = {
@@ -124,16 +122,6 @@ def _refuse_asymmetric(module: _ConvNd) -> None:
             "asymmetric padding: output_padding enlarges one side only; choose kernel, stride and "
             "padding that need none (as kernel 2, stride 2 or kernel 4, stride 2, padding 1)"
         )
-
-
-def _torch_class(module: nn.Module) -> type:
-    """Torch's own class, for the user's subclasses of it too."""
-    return next(kind for kind in type(module).__mro__ if kind.__module__.startswith("torch.nn"))
-
-
-def _refuse_own_forward(module: nn.Module) -> None:
-    if type(module).forward is not _torch_class(module).forward:  # type: ignore[attr-defined]
-        raise NotSupportedError("it is a subclass with a forward of its own")
 
 
 def _linear(module: nn.Linear, inside: Dim, outside: Dim, recipe: Recipe) -> Linear:
@@ -217,12 +205,11 @@ def _tracking(
 
 
 @torch.no_grad()
-def _give_channels(
-    scheme: OrbitScheme | None, value: Tensor | None, dim: Dim, recipe: Recipe
-) -> None:
+def _give_channels(scheme: Scheme | None, value: Tensor | None, dim: Dim, recipe: Recipe) -> None:
     """One number a channel: the mean over orbits, or spread over a lifted channel's copies."""
     if scheme is None or value is None:
         return
+    assert isinstance(scheme, OrbitScheme)
     scheme.to(value.device, value.dtype)
     flat = value.reshape(-1)
     if recipe.weights != "lift":

@@ -14,7 +14,7 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
-from isotropy.nn.arguments import require_batch, require_module
+from isotropy.nn.arguments import require_batch, require_module, running
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.fold import plain_twin
 from isotropy.nn.geometry import conv_windows, is_transposed
@@ -95,8 +95,8 @@ def cost(model: nn.Module, example: Tensor) -> Cost:
     >>> iso.cost(layer, torch.zeros(1, 1, 10, 10)).multiply_adds
     7200
     """
-    with evaluating(require_module(model)):
-        run = trace(model, require_batch(example)[:1])
+    with evaluating(require_module(model)), running(require_batch(example)):
+        run = trace(model, example[:1])
     counted: set[nn.Module] = set()
     rows = tuple(_row(call, counted) for call in run.calls)
     return Cost(rows, _trained(model), _trained(plain_twin(model, example[:1])))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from isotropy.errors import InputError, IsotropyWarning, NotSupportedError
 from isotropy.groups.action import Action
-from isotropy.nn.arguments import independent_copy, require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module, running
 from isotropy.nn.blueprint import ATTRIBUTE, Blueprint, tied_modules
 from isotropy.nn.check import Problem, check_conversion
 from isotropy.nn.convert import Recipe, convert
@@ -23,9 +23,19 @@ from isotropy.nn.layer_groups import (
     layer_groups,
     on_this_input,
 )
+from isotropy.nn.linear import Weighted
 from isotropy.nn.measure import Output
 from isotropy.nn.modes import copy_modes
-from isotropy.nn.trace import WEIGHT_LAYERS, Call, Trace, is_weighted, refuse_module, trace
+from isotropy.nn.trace import (
+    WEIGHT_LAYERS,
+    Call,
+    Trace,
+    is_weighted,
+    refuse_hooks,
+    refuse_module,
+    refuse_own_forward,
+    trace,
+)
 
 WEIGHTS = ("fresh", "project", "lift")
 
@@ -136,15 +146,6 @@ def _two(example: Tensor) -> Tensor:
     return torch.cat([x, x]) if len(x) == 1 else x
 
 
-def _trace(model: nn.Module, example: Tensor) -> Trace:
-    try:
-        return trace(model, example, capture=True)
-    except RuntimeError as error:
-        raise InputError(
-            f"example: the model does not run on a batch of shape {tuple(example.shape)} ({error})"
-        ) from None
-
-
 class _Conversion:
     """One model on its way to being tied."""
 
@@ -158,7 +159,8 @@ class _Conversion:
     ) -> None:
         self.model = independent_copy(model).eval()
         self.example = example
-        self.trace: Trace = _trace(self.model, example)
+        with running(example):
+            self.trace: Trace = trace(self.model, example, capture=True)
         self.calls = self.trace.layers()
         self.order = tuple(
             n for n, call in self.calls.items() if isinstance(call.target, WEIGHT_LAYERS)
@@ -207,7 +209,7 @@ class _Conversion:
             self._replace_pools()
         blueprint = Blueprint(
             group=self.group,
-            order=self.order,
+            order=("",) if isinstance(self.model, Weighted) else self.order,  # "" is the model
             input_action=self.input_action,
             output_action=chosen.output_action,
             output=output if isinstance(output, str) else "labels",
@@ -269,9 +271,13 @@ class _Conversion:
 
 def _convert_layer(name: str, call: Call, recipe: Recipe) -> nn.Module | None:
     try:
-        return convert(call, recipe)
+        twin = convert(call, recipe)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     except NotSupportedError as error:
         kind = type(call.target).__name__
         raise NotSupportedError(f"{name} ({kind}): {error}") from None
+    if twin is not None and isinstance(call.target, nn.Module):
+        refuse_own_forward(name, call.target)
+        refuse_hooks(name, call.target, "its tied twin")
+    return twin

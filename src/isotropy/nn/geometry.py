@@ -59,6 +59,8 @@ def cause(call: Call, axes: frozenset[int] | None = None) -> str | None:
         return _stride_words(_pool_windows(call), axes)
     if operation == "pad":
         return _pad_cause(call)
+    if operation == "getitem" and call.output.numel() < call.args[0].numel():
+        return "asymmetric cut: its middle is not that of the grid"
     return None
 
 

@@ -13,7 +13,7 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group, permuting, regular, trivial
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
-from isotropy.nn.arguments import independent_copy, require_batch, require_module
+from isotropy.nn.arguments import independent_copy, require_batch, require_module, running
 from isotropy.nn.blueprint import Blueprint, blueprint_of
 from isotropy.nn.layer_groups import input_action, on_this_input
 from isotropy.nn.precision import StayInFloat64
@@ -66,7 +66,8 @@ def equivariance_error(
             torch.manual_seed(0)
             return _one_tensor(runner(value.clone()))
 
-    reference = run(x)
+    with running(x, "x"):
+        reference = run(x)
     act_in = measured_input(own, x, action, blueprint)
     act_out = _output_action(own, reference, output, blueprint)
     worst = 0.0

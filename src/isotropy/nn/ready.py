@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isotropy.errors import InputError
 from isotropy.groups.action import regular, trivial
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
@@ -39,6 +40,7 @@ class LiftingConv2d(Conv2d):
         **settings: Any,
     ) -> None:
         own = as_group(group)
+        _require_some(channels_in=channels_in, fields_out=fields_out)
         tie = Tie(regular(own, fields_out), trivial(own, channels_in), self._each(kernel))
         super().__init__(*tied_schemes(tie, None, bias, False), tie=tie, **settings)
         self.reset_parameters()
@@ -71,6 +73,13 @@ class GroupConv2d(Conv2d):
         **settings: Any,
     ) -> None:
         own = as_group(group)
+        _require_some(fields_in=fields_in, fields_out=fields_out)
         tie = Tie(regular(own, fields_out), regular(own, fields_in), self._each(kernel))
         super().__init__(*tied_schemes(tie, None, bias, False), tie=tie, **settings)
         self.reset_parameters()
+
+
+def _require_some(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise InputError(f"{name} must be at least 1, not {number}")

@@ -219,6 +219,8 @@ def partition_distance(a: ArrayLike, b: ArrayLike) -> int:
 def _as_labels(value: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(value)
     if array.dtype.kind == "f" and array.ndim == 2:
+        if np.isnan(array).any():
+            raise InputError("an assignment matrix must not hold NaN")
         array = array.argmax(axis=1)
     if array.dtype.kind not in "iub":
         raise InputError(

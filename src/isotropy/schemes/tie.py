@@ -32,6 +32,10 @@ class Tie:
     transposed: bool = False
 
     def __post_init__(self) -> None:
+        if min(self.kernel, default=1) < 1:
+            raise InputError(f"kernel sizes must be at least 1, not {self.kernel}")
+        if self.blocks < 1:
+            raise InputError(f"groups must be at least 1, not {self.blocks}")
         for action, what in ((self.out, "output"), (self.inp, "input")):
             if action.size % self.blocks:
                 raise InputError(

@@ -6,6 +6,8 @@ from isotropy.nn.trace.layers import (
     is_weighted,
     refuse_hooks,
     refuse_module,
+    refuse_own_forward,
+    torch_class,
 )
 from isotropy.nn.trace.space import (
     Axis,
@@ -43,5 +45,7 @@ __all__ = [
     "layout_of",
     "refuse_hooks",
     "refuse_module",
+    "refuse_own_forward",
+    "torch_class",
     "trace",
 ]

@@ -67,6 +67,8 @@ REFUSED: dict[type[nn.Module], str] = {
     nn.LocalResponseNorm: "it mixes neighbouring channels, which breaks fields",
     nn.Fold: "fold and unfold are not supported; use convolutions",
     nn.Unfold: "fold and unfold are not supported; use convolutions",
+    nn.SyncBatchNorm: "its statistics over several processes would not be shared by a tied norm; "
+    "use BatchNorm",
     torch.jit.ScriptModule: "it is compiled by TorchScript; pass the model it was made from",
 }
 # what weight norm, spectral norm and pruning (in torch's older form) leave on a module
@@ -101,6 +103,21 @@ def refuse_hooks(path: str, module: nn.Module, what: str) -> None:
         raise NotSupportedError(
             f"{path} ({type(module).__name__}): it has hooks, which {what} would not have; remove "
             "them first"
+        )
+
+
+def torch_class(module: nn.Module) -> type:
+    """Torch's own class, for the user's subclasses of it too."""
+    return next(kind for kind in type(module).__mro__ if kind.__module__.startswith("torch.nn"))
+
+
+def refuse_own_forward(path: str, module: nn.Module) -> None:
+    """Refuse subclasses of torch's layers that compute something else: a tied twin would not."""
+    kind = torch_class(module)
+    if type(module).forward is not kind.forward:  # type: ignore[attr-defined]
+        raise NotSupportedError(
+            f"{path} ({type(module).__name__}): it is a subclass of {kind.__name__} with a forward "
+            "of its own; put what it does beside the layer into a module around it"
         )
 
 

@@ -17,6 +17,9 @@ BINARY = (
     "add sub rsub subtract mul multiply div divide true_divide maximum minimum fmax fmin radd rmul "
     "rdiv rtruediv truediv iadd imul isub rpow atan2"
 )
+SELECT = "where masked_fill"
+LIKE = "zeros_like ones_like full_like"
+CONSTANT = ["new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"]
 COMPARE = "eq ne lt le gt ge isnan isinf isfinite logical_not"
 SPATIAL = (
     "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d "
@@ -38,6 +41,11 @@ REASONS: dict[str, str] = {
     "einsum": "a product of tensors mixes channels or pixels (attention?)",
     "roll": "a shift along an axis has no place in a turned picture",
     "grid_sample": "it interpolates at fixed places",
+    "stack": "it makes a new dimension; add the tensors, or put their channels side by side with "
+    "torch.cat",
+    "randn_like": "random numbers do not turn with the picture",
+    "rand_like": "random numbers do not turn with the picture",
+    "bernoulli": "random numbers do not turn with the picture",
     "local_response_norm": "it mixes neighbouring channels, which breaks fields",
 }
 WEIGHTED = "conv linear batch_norm layer_norm group_norm instance_norm prelu bilinear embedding"

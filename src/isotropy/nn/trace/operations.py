@@ -6,32 +6,32 @@ A rule gets an `Operation` and returns the layout of its result. Operations are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from isotropy.errors import NotSupportedError
-from isotropy.groups.action import Action
 from isotropy.nn.trace.layers import mark_unsigned
 from isotropy.nn.trace.names import (
-    ALIASES,
     ALONG,
     BINARY,
     COMPARE,
+    CONSTANT,
+    LIKE,
     LINEAR,
     ODD,
     PERMUTE,
     POINTWISE,
-    REASONS,
     REDUCE,
     RESHAPE,
     SCALING,
+    SELECT,
     SPATIAL,
-    WEIGHTED,
 )
+from isotropy.nn.trace.operation import Operation, name_of, refusal
 from isotropy.nn.trace.shapes import combine, reshaped
+from isotropy.nn.trace.side_by_side import cat, split
 from isotropy.nn.trace.space import Axis, Batch, Channels, Dim, Flat, Layout, One, Space, describe
 from isotropy.nn.trace.tags import LAYOUT, MIXED, is_mixed, is_trained, layout_of
 
@@ -41,57 +41,18 @@ if TYPE_CHECKING:
 Rule = Callable[["Operation"], Any]
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One operation on traced tensors: what was called, with what, and what came out."""
-
-    tracer: Tracer
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    out: Any
-
-    @property
-    def where(self) -> str:
-        """The operation and the module it ran in, for messages."""
-        return f"{self.name} in {self.tracer.where}"
-
-    @property
-    def x(self) -> Any:
-        """The tensor that the operation is of."""
-        return self.argument(0, "input")
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of that tensor."""
-        return self.layout_of(self.x)
-
-    def layout_of(self, value: Any) -> Layout:
-        """The layout of an argument that must have one."""
-        layout = layout_of(value)
-        if layout is None:
-            raise NotSupportedError(_refusal(self.tracer, self.name))
-        return layout
-
-    def argument(self, place: int, name: str, default: Any = None) -> Any:
-        """An argument given by place or by name."""
-        return self.args[place] if len(self.args) > place else self.kwargs.get(name, default)
-
-    def refuse(self, why: str) -> NoReturn:
-        """Refuse the operation, naming it and the reason."""
-        raise NotSupportedError(f"{self.where}: {why}")
-
-
 def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run an operation on traced tensors and give its result a layout."""
-    name = _name(func)
+    name = name_of(func)
+    if name in CONSTANT:
+        return func(*args, **kwargs)
     rule = _RULES.get(name)
     before = (tracer.copies(args), tracer.copies(kwargs)) if rule is not None else None
     out = func(*args, **kwargs)
     if not _holds_tensor(out):
         return out
     if rule is None or before is None:
-        raise NotSupportedError(_refusal(tracer, name))
+        raise NotSupportedError(refusal(tracer, name))
     operation = Operation(tracer, name, args, kwargs, out)
     layout = rule(operation)
     if layout is None:
@@ -104,21 +65,6 @@ def follow(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
     in_place = _shares_memory(out, args)
     tracer.record(operation.where, func, *before, out, layout, in_place)
     return out
-
-
-def _name(func: Any) -> str:
-    """An operation's name; that of the property, if it reads one."""
-    name = str(getattr(func, "__name__", func))
-    name = str(func.__self__.__name__) if name == "__get__" else name.strip("_")
-    return ALIASES.get(name, name)
-
-
-def _refusal(tracer: Tracer, name: str) -> str:
-    weighted = any(name.startswith(kind) for kind in WEIGHTED.split())
-    reason = REASONS.get(name, "no rule says what this operation does to channels and pixels")
-    if weighted:
-        reason = "a weight used outside a layer cannot be tied; use the torch.nn layer"
-    return f"{name} in {tracer.where} cannot be made equivariant: {reason}"
 
 
 def _holds_tensor(value: Any) -> bool:
@@ -153,28 +99,57 @@ def _binary(op: Operation) -> Layout:
     first, second = op.x, op.argument(1, "other")
     if layout_of(first) is None:
         first, second = second, first
-    layout = op.layout_of(first)
-    other = layout_of(second)
-    if other is not None:
+    return _beside(op, op.layout_of(first), first.shape, second)
+
+
+def _beside(op: Operation, layout: Layout, shape: Sequence[int], other: Any) -> Layout:
+    """The layout of the result once one more tensor or number has come in, entry by entry."""
+    theirs = layout_of(other)
+    if theirs is not None:
         if op.name not in LINEAR:
             mark_unsigned(layout, op.where)
-        return combine(layout, first.shape, other, second.shape, op.where)
-    if is_mixed(second):
+        return combine(layout, shape, theirs, other.shape, op.where)
+    if is_mixed(other):
         op.refuse("mixes the samples of a batch")
-    if not isinstance(second, Tensor) or second.numel() == 1:
+    if not isinstance(other, Tensor) or other.numel() == 1:
         if op.name not in SCALING:
             mark_unsigned(layout, op.where)
         return layout
-    if is_trained(second):
+    if is_trained(other):
         op.refuse(
-            f"a parameter of shape {tuple(second.shape)} acts on single channels or pixels; only "
-            "torch.nn layers can be tied"
+            f"a parameter of shape {tuple(other.shape)} acts on single channels or pixels; only "
+            "torch.nn layers can be tied (a depthwise 1×1 convolution scales single channels)"
         )
     mark_unsigned(layout, op.where)
     if op.out.ndim != len(layout):
-        op.refuse(f"a constant of shape {tuple(second.shape)} adds dimensions")
-    op.tracer.constants.append((op.where, second, layout[len(layout) - second.ndim :]))
+        op.refuse(f"a constant of shape {tuple(other.shape)} adds dimensions")
+    op.tracer.constants.append((op.where, other, layout[len(layout) - other.ndim :]))
     return layout
+
+
+def _select(op: Operation) -> Layout:
+    """One of two, entry by entry: torch.where(chosen, x, y), x.masked_fill(chosen, y)."""
+    given = [*op.args, *op.kwargs.values()]
+    if len(given) < 3:
+        op.refuse("how many entries it finds depends on the data")
+    largest, *rest = sorted(given, key=_entries, reverse=True)
+    layout = op.layout_of(largest)
+    mark_unsigned(layout, op.where)
+    for other in rest:
+        layout = _beside(op, layout, largest.shape, other)
+    return layout
+
+
+def _entries(value: Any) -> int:
+    """How many entries a tensor that is followed has; 0 for anything else."""
+    return value.numel() if layout_of(value) is not None else 0
+
+
+def _like(op: Operation) -> Layout:
+    """One number everywhere, as zeros_like(x) has it."""
+    if op.name != "zeros_like":
+        mark_unsigned(op.layout, op.where)
+    return op.layout
 
 
 def _along(op: Operation) -> Layout:
@@ -251,7 +226,7 @@ def _expand(op: Operation) -> Layout:
 
 
 def _getitem(op: Operation) -> Layout:
-    """Only new dimensions of size one, and everything of the others."""
+    """Parts of the grid, which are measured later; of the rest everything, and new dimensions."""
     layout = op.layout
     index = op.args[1] if isinstance(op.args[1], tuple) else (op.args[1],)
     if any(i is Ellipsis for i in index):
@@ -259,20 +234,23 @@ def _getitem(op: Operation) -> Layout:
         taken = sum(i is not None for i in index) - 1
         fill = (slice(None),) * (len(layout) - taken)
         index = (*index[:at], *fill, *index[at + 1 :])
-    if not all(_takes_all(i, n) for i, n in _beside_sizes(index, op.x.shape)):
-        op.refuse(
-            f"indexing takes out some of {describe(layout)}; only whole dimensions keep their "
-            "meaning (use chunk or split for channels)"
-        )
+    for i, size, dim in _beside_dimensions(index, op.x.shape, layout):
+        if not (_takes_all(i, size) or (isinstance(i, slice) and isinstance(dim, Axis))):
+            op.refuse(
+                f"indexing takes out some of {describe(layout)}; only the grid can be cut, and "
+                "other dimensions keep their meaning as a whole (use chunk or split for channels)"
+            )
     dims = iter(layout)
     head = [(i, One() if i is None else next(dims)) for i in index]
     return (*(d for i, d in head if not isinstance(i, int)), *dims)
 
 
-def _beside_sizes(index: tuple[Any, ...], shape: Any) -> list[tuple[Any, int]]:
-    """Every index with the size of the dimension it is for; new dimensions have size 1."""
-    sizes = iter(shape)
-    return [(i, 1 if i is None else next(sizes)) for i in index]
+def _beside_dimensions(
+    index: tuple[Any, ...], shape: Sequence[int], layout: Layout
+) -> list[tuple[Any, int, Dim]]:
+    """Every index with the dimension it is for, and its size; new dimensions have size 1."""
+    known = zip(shape, layout, strict=True)
+    return [(i, *((1, One()) if i is None else next(known))) for i in index]
 
 
 def _takes_all(index: Any, size: int) -> bool:
@@ -280,47 +258,6 @@ def _takes_all(index: Any, size: int) -> bool:
     if isinstance(index, int):
         return size == 1
     return index is None or (isinstance(index, slice) and len(range(*index.indices(size))) == size)
-
-
-def _cat(op: Operation) -> Layout:
-    tensors = list(op.args[0] if op.args else op.kwargs["tensors"])
-    layouts = [op.layout_of(t) for t in tensors]
-    first = layouts[0]
-    dim = int(op.argument(1, "dim", 0)) % len(first)
-    pieces = [layout[dim] for layout in layouts]
-    if not all(isinstance(p, Channels) for p in pieces):
-        op.refuse(f"concatenates along {describe((first[dim],))}; only channels can be")
-    joined = Space(int(op.out.shape[dim]), op.where)
-    joined.parts = [p.space for p in pieces if isinstance(p, Channels)]
-    return (*first[:dim], Channels(joined), *first[dim + 1 :])
-
-
-def _split(op: Operation) -> list[Layout]:
-    layout = op.layout
-    dim = int(op.argument(2, "dim", 0)) % len(layout)
-    whole = layout[dim]
-    if not isinstance(whole, Channels):
-        op.refuse(f"only channels can be split, not {describe((whole,))} of {describe(layout)}")
-    sizes = [int(piece.shape[dim]) for piece in op.out]
-    root = whole.space.root()
-    if root.is_free:
-        root.parts = [Space(size, op.where) for size in sizes]
-    elif root.parts is None and root.action is not None:
-        root.parts = _bound_parts(root.action, sizes, op.where)
-    if root.parts is None or [p.size for p in root.parts] != sizes:
-        op.refuse("the channels are already divided in another way")
-    return [(*layout[:dim], Channels(part), *layout[dim + 1 :]) for part in root.parts]
-
-
-def _bound_parts(action: Action, sizes: list[int], where: str) -> list[Space]:
-    """The spaces of channels that a known action keeps apart."""
-    parts, start = [], 0
-    for size in sizes:
-        part = Space(size, where)
-        part.action = action.part(start, size)
-        parts.append(part)
-        start += size
-    return parts
 
 
 # -- reductions -----------------------------------------------------------------------------
@@ -365,14 +302,16 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(POINTWISE.split(), _pointwise),
     **dict.fromkeys(COMPARE.split(), _pointwise),
     **dict.fromkeys(BINARY.split(), _binary),
+    **dict.fromkeys(SELECT.split(), _select),
+    **dict.fromkeys(LIKE.split(), _like),
     **dict.fromkeys(SPATIAL.split(), _spatial),
     **dict.fromkeys(REDUCE.split(), _reduce),
     **dict.fromkeys(ALONG.split(), _along),
     **dict.fromkeys(RESHAPE.split(), _reshape),
     **dict.fromkeys(PERMUTE.split(), _permute),
     **dict.fromkeys(("expand", "expand_as"), _expand),
-    **dict.fromkeys(("cat", "concat", "concatenate"), _cat),
-    **dict.fromkeys(("chunk", "split", "tensor_split"), _split),
+    **dict.fromkeys(("cat", "concat", "concatenate"), cat),
+    **dict.fromkeys(("chunk", "split", "tensor_split"), split),
     "pad": _pad,
     "getitem": _getitem,
 }

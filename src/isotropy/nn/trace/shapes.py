@@ -17,6 +17,7 @@ from isotropy.nn.trace.space import (
     Pixels,
     Space,
     describe,
+    grid_shape,
 )
 from isotropy.schemes import kernel_action
 
@@ -56,8 +57,9 @@ def reshaped(layout: Layout, old: Shape, new: Shape, dimensions: int, where: str
     undoing that, and reading one dimension of a linear layer as channels and grid.
     """
     result: list[Dim] = []
+    grid = grid_shape(layout, tuple(old))[1]
     for dims, sizes, targets in _blocks(layout, old, new, where):
-        result += _reshape_block(dims, sizes, targets, layout, dimensions, where)
+        result += _reshape_block(dims, sizes, targets, grid, dimensions, where)
     return tuple(result)
 
 
@@ -95,7 +97,7 @@ def _reshape_block(
     dims: list[Dim],
     sizes: list[int],
     targets: list[int],
-    layout: Layout,
+    grid: Shape,
     dimensions: int,
     where: str,
 ) -> list[Dim]:
@@ -106,21 +108,20 @@ def _reshape_block(
     first = dims[0]
     if len(dims) == 1 and len(targets) == 1:
         return [first]
-    if len(targets) == 1 and isinstance(first, Channels) and _whole_grid(dims[1:]):
-        return [Flat(first.space, tuple(sizes[1:]))]
+    if len(targets) == 1 and isinstance(first, Channels) and _whole_grid(dims[1:], grid):
+        return [Flat(first.space, tuple(grid))]
     if len(targets) == 1 and isinstance(first, Channels) and isinstance(dims[-1], Pixels):
         return [Flat(first.space, dims[-1].shape)]
-    if len(targets) == 1 and _whole_grid(dims):
-        return [Pixels(tuple(sizes))]
+    if len(targets) == 1 and _whole_grid(dims, grid):
+        return [Pixels(tuple(grid))]
     if len(dims) == 1 and isinstance(first, Pixels) and targets == list(first.shape):
         return [Axis(i) for i in range(len(targets))]
-    if len(dims) == 1 and isinstance(first, Flat) and targets == [first.space.size, *first.shape]:
-        return [Channels(first.space), *(Axis(i) for i in range(len(first.shape)))]
-    gridless = not any(isinstance(d, Axis) for d in layout)
+    if len(dims) == 1 and isinstance(first, Flat) and _opens(first, targets):
+        return [Channels(first.space), *(Axis(i) for i in range(len(targets) - 1))]
     if (
         len(dims) == 1
         and isinstance(first, Channels)
-        and gridless
+        and not grid
         and len(targets) == dimensions + 1
     ):
         return _as_grid(first.space, targets, where)
@@ -130,8 +131,16 @@ def _reshape_block(
     )
 
 
-def _whole_grid(dims: list[Dim]) -> bool:
-    return [d.number for d in dims if isinstance(d, Axis)] == list(range(len(dims)))
+def _whole_grid(dims: list[Dim], grid: Shape) -> bool:
+    """Whether these are all axes of the grid in order, but for those of size one."""
+    return [d.number for d in dims if isinstance(d, Axis)] == [
+        i for i, size in enumerate(grid) if size > 1
+    ] and all(isinstance(d, Axis) for d in dims)
+
+
+def _opens(flat: Flat, targets: list[int]) -> bool:
+    """Whether these are its channels and its grid again (axes of size one at the end may lack)."""
+    return len(targets) > 1 and targets == [flat.space.size, *flat.shape][: len(targets)]
 
 
 def _as_grid(space: Space, targets: list[int], where: str) -> list[Dim]:

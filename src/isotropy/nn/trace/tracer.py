@@ -108,6 +108,7 @@ class Tracer(TorchFunctionMode):
         self.calls: list[Call] = []
         self.constants: list[tuple[str, Tensor, Layout]] = []
         self.spaces: dict[nn.Module, tuple[Space, ...]] = {}
+        self.lost: str | None = None  # the first layer that ran on what could not be followed
         self._path: list[str] = []
         self._silent = 0
 
@@ -200,14 +201,21 @@ class Tracer(TorchFunctionMode):
                 handle.remove()
 
     def _layer(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        from isotropy.nn.trace.layers import layer_layout
+        from isotropy.nn.trace.layers import layer_layout, refuse_own_forward
 
-        if self._silent or not _any(args, kwargs, lambda v: layout_of(v) is not None):
+        if self._silent:
             return
         name = self.where
+        if not _any(args, kwargs, lambda v: layout_of(v) is not None):
+            self.lost = self.lost or name
+            return
         if len(args) != 1 or kwargs or not isinstance(output, Tensor):
             raise NotSupportedError(f"{name}: call layers with one tensor and nothing else")
-        layout = layer_layout(self, name, module, layout_of(args[0]) or (), args[0])
+        try:
+            layout = layer_layout(self, name, module, layout_of(args[0]) or (), args[0])
+        except NotSupportedError:
+            refuse_own_forward(name, module)  # the better reason, where it is one
+            raise
         self.record(name, module, args, kwargs, output, layout, in_place=False)
 
 
@@ -235,5 +243,17 @@ def trace(model: nn.Module, example: Tensor, capture: bool = False) -> Trace:
     layout = layout_of(output)
     if not isinstance(output, Tensor) or layout is None:
         kind = "a constant" if isinstance(output, Tensor) else type(output).__name__
-        raise NotSupportedError(f"the model must return one tensor made from its input, not {kind}")
+        raise NotSupportedError(
+            f"the model must return one tensor made from its input, not {kind}{_lost(tracer)}"
+        )
     return Trace(tracer.calls, space, output, layout, dimensions, tracer.constants)
+
+
+def _lost(tracer: Tracer) -> str:
+    """Where the trail ended, if a layer ran on a tensor that nothing connects to the input."""
+    if tracer.lost is None:
+        return ""
+    return (
+        f"; what came into {tracer.lost} could not be followed from there (TorchScript and numpy "
+        "cannot be)"
+    )
