@@ -1,5 +1,11 @@
 """Searches over symmetries: which group, and in which layer, found while training."""
 
+from isotropy.search.breed import Generation
+from isotropy.search.evolution import Evolution
+from isotropy.search.evolve import evolve
+from isotropy.search.lineage import Individual
+from isotropy.search.mix import mix
+from isotropy.search.mixing import Mixing
 from isotropy.search.workers import Failed, Workers
 
-__all__ = ["Failed", "Workers"]
+__all__ = ["Evolution", "Failed", "Generation", "Individual", "Mixing", "Workers", "evolve", "mix"]

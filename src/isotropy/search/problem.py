@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
-from isotropy.data import DataSet, Scaling, from_arrays, split
+from isotropy.data import DataSet, from_arrays, split
 from isotropy.errors import InputError
-from isotropy.groups.action import Action
-
-_PIECE = 1024
+from isotropy.training import standardised
 
 
 @dataclass(frozen=True)
@@ -33,15 +29,13 @@ class Problem:
         """Two samples, to tie a network with."""
         return self.train.batch([0, min(1, len(self.train) - 1)])[0]
 
-    def scaled(self, action: Action | None = None) -> Problem:
-        """The same with channels of mean 0 and deviation 1, unless they are scaled already.
+    def scaled(self, model: nn.Module) -> Problem:
+        """The same with inputs of mean 0 and deviation 1, as far as a model's symmetry lets it.
 
         Args:
-            action: what a group does to the channels: those it exchanges are scaled alike.
+            model: what is to be trained; data that are scaled already stay as they are.
         """
-        if self.train.scaling is not None:
-            return self
-        train = replace(self.train, scaling=Scaling.of(_pieces(self.train), action))
+        train = standardised(self.train, model)
         return Problem(train, self.validation.scaled_like(train))
 
 
@@ -56,6 +50,7 @@ def make_problem(
         validation: the part of the data to choose by, drawn with the seed; or data set apart.
         seed: of the split.
 
+    >>> import numpy as np
     >>> problem = make_problem(np.zeros((20, 1, 8, 8), np.float32), [0, 1] * 10, validation=0.2)
     >>> len(problem.train), len(problem.validation), problem.example.shape
     (16, 4, torch.Size([2, 1, 8, 8]))
@@ -81,8 +76,3 @@ def _require_alike(train: DataSet, validation: DataSet) -> None:
         mine, theirs = getattr(train, what), getattr(validation, what)
         if mine != theirs:
             raise InputError(f"validation: its {what} is {theirs}, that of the data {mine}")
-
-
-def _pieces(data: DataSet) -> Iterator[Tensor]:
-    for start in range(0, len(data), _PIECE):
-        yield data.batch(np.arange(start, min(start + _PIECE, len(data))))[0]

@@ -171,6 +171,11 @@ class Workers:
         """How many tasks are not done."""
         return len(self._waiting) + len(self._running)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether tasks run in other processes than this one."""
+        return not isinstance(self._backend, Here)
+
     # -- what is running ------------------------------------------------------------------------
 
     def _feed(self) -> None:
