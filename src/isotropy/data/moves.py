@@ -149,13 +149,13 @@ def turned(
     True
     """
     height, width = x.shape[2:]
-    rows = torch.arange(height, dtype=torch.float64) - (height - 1) / 2
-    columns = torch.arange(width, dtype=torch.float64) - (width - 1) / 2
-    cos, sin = (f(radians.double())[:, None, None] for f in (torch.cos, torch.sin))
-    # where each pixel of the result comes from, in pixels about the centre; rows count downwards
-    from_column = cos * columns - sin * rows[:, None]
-    from_row = sin * columns + cos * rows[:, None]
-    places = torch.stack([2 * from_column / width, 2 * from_row / height], -1).to(x.dtype)
+    cos, sin = torch.cos(radians), torch.sin(radians)
+    # where each pixel of the result comes from; torch's coordinates run from -1 to 1 on both axes,
+    # x to the right and y downwards
+    from_x = torch.stack([cos, -sin * height / width, torch.zeros_like(cos)], -1)
+    from_y = torch.stack([sin * width / height, cos, torch.zeros_like(cos)], -1)
+    back = torch.stack([from_x, from_y], 1).to(x.dtype)
+    places = F.affine_grid(back, list(x.shape), align_corners=False)
     return F.grid_sample(x, places, mode=mode, align_corners=False)
 
 

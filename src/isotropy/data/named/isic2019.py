@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -47,17 +48,18 @@ def _read(entry: Entry, cache: Cache, options: Options) -> Splits:
 def _diagnoses(table: Path) -> dict[str, str]:
     """The diagnosis of every picture: the one column of its row that holds a 1."""
     with reading(table), open(table, encoding="utf-8", newline="") as file:
-        (_, *names), *rows = csv.reader(file)
-    found = {}
-    for name, *marks in rows:
-        positive = [kind for kind, mark in zip(names, marks, strict=True) if float(mark) > 0]
-        if len(positive) != 1:
-            raise FileFormatError(f"{table}: {name} must have one diagnosis, not {len(positive)}")
-        found[name] = positive[0]
-    return found
+        (_, *kinds), *rows = csv.reader(file)
+        return {name: _diagnosis(f"{table}: {name}", kinds, marks) for name, *marks in rows}
 
 
-def _pictures(archive: Path, names: dict[str, str]) -> list[ZipMember]:
+def _diagnosis(where: str, kinds: Sequence[str], marks: Sequence[str]) -> str:
+    positive = [kind for kind, mark in zip(kinds, marks, strict=True) if float(mark) > 0]
+    if len(positive) != 1:
+        raise FileFormatError(f"{where} must have one diagnosis, not {len(positive)}")
+    return positive[0]
+
+
+def _pictures(archive: Path, names: Iterable[str]) -> list[ZipMember]:
     """The named pictures in order; the archive's first folder and files of other kinds aside."""
     members = {PurePosixPath(name).stem: member for name, member in zip_members(archive).items()}
     for name in names:

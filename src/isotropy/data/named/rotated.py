@@ -115,6 +115,8 @@ def _raw(archive: Path, part: str) -> Raw:
     numbers = archive.with_name(f"{name}.npy")
     if not numbers.is_file():
         rows = list(_rows(archive, name))
+        if not rows:
+            raise FileFormatError(f"{archive}: {name} in it has no rows")
         kept_as_npy(numbers, (len(rows), SIDE**2 + 1), rows[0].dtype, rows)
     table = load_npy(numbers)
     pictures = table[:, :-1].reshape(-1, SIDE, SIDE)
