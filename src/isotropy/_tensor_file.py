@@ -26,7 +26,8 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], text: str, kind: str) 
     metadata = {"format": kind, "structure": text, "sha256": checksum(text, tensors)}
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        save_file(tensors, temporary, metadata)
+        packed = {name: value.contiguous() for name, value in tensors.items()}
+        save_file(packed, temporary, metadata)
         _sort_metadata(temporary)
         os.replace(temporary, path)
     except (OSError, SafetensorError) as error:

@@ -94,7 +94,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             folder = tmp_path_factory.mktemp("run")
             path = sources.write(folder, source)
             out = folder / "run"
-            train_once([model, str(path), *options, *QUICK, "--out", str(out)])
+            train_once([model, str(path), *QUICK, *options, "--out", str(out)])
             made[key] = out
         return made[key]
 

@@ -41,6 +41,7 @@ def small_net(outputs: int = 3, dropout: float = 0.25, seed: int = 0) -> nn.Modu
             conv=nn.Conv2d(1, 4, 3, padding=1),
             norm=nn.BatchNorm2d(4),
             relu=nn.ReLU(),
+            mix=nn.Conv2d(4, 4, 3, padding=1),
             dropout=nn.Dropout(dropout),
             pool=nn.AdaptiveAvgPool2d((3, 1)),
             flatten=nn.Flatten(),

@@ -41,6 +41,7 @@ def export(model: nn.Module, path: str | os.PathLike[str], example: Tensor) -> f
     target = Path(path)
     write, run = _writer(target)
     plain = fold(require_module(model), require_batch(example)).cpu().float().eval()
+    plain.requires_grad_(False)
     x = example.detach().cpu().float()
     temporary = target.with_name(f".{target.stem}.{os.getpid()}.tmp{target.suffix}")
     try:

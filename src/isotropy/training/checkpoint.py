@@ -139,13 +139,21 @@ def set_optimizer_state(
     optimizer: Optimizer, tensors: dict[str, Tensor], described: dict[str, Any]
 ) -> None:
     """Bring an optimiser to where another of the same kind was."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     state: dict[int, dict[str, Any]] = {
         int(index): dict(values) for index, values in described["numbers"].items()
     }
     for name, value in tensors.items():
         index, _, key = name.partition(".")
-        state.setdefault(int(index), {})[key] = value
+        state.setdefault(int(index), {})[key] = _laid_out_like(parameters[int(index)], value)
     optimizer.load_state_dict({"state": state, "param_groups": described["groups"]})
+
+
+def _laid_out_like(parameter: Tensor, value: Tensor) -> Tensor:
+    """In the parameter's memory format: a fused step walks over both in one order."""
+    if value.shape != parameter.shape:
+        return value
+    return torch.empty_like(parameter, dtype=value.dtype).copy_(value)
 
 
 def random_state() -> dict[str, Tensor]:

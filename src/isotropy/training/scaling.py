@@ -82,8 +82,8 @@ class AsTheyCome(nn.Module):
         y: Tensor = self.model(x if self.before is None else self.before(x))
         if self.after is None:
             return y
-        columns: Tensor = self.after(y.reshape(len(y), -1))
-        return columns.reshape(y.shape)
+        columns: Tensor = self.after(y if y.ndim > 1 else y.unsqueeze(1))
+        return columns if y.ndim > 1 else columns.squeeze(1)
 
 
 class _Affine(nn.Module):
