@@ -20,7 +20,7 @@ from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.nn.blueprint import blueprint_of, groups_of
 from isotropy.nn.equivariant import equivariant
-from isotropy.nn.files import load, save
+from isotropy.nn.files import save
 from isotropy.nn.layer_groups import ActionSpec
 from isotropy.nn.measure import Output
 from isotropy.search.breed import Breeding, Generation
@@ -118,14 +118,15 @@ def evolve(
     course = Course(generations, epochs, settings, seed, halvings)
     problem = make_problem(X, y, validation=validation, seed=seed)
     kept = _folder(out)
-    root = _root(kept, model, problem, group, output, action, seed, resume)
+    root = _root(model, problem, group, output, action, seed)
     rules = Rules(root, groups, layers, parents, guide)
     problem = problem.scaled(root)
     about = _about(root, rules, course, problem)
     with Workers(workers, backend, address, gpus) as pool:
         store = StudyStore(kept, storage, about, resume)
         (kept / NETWORKS).mkdir(exist_ok=True)
-        save(root, kept / ROOT)
+        if not (resume and (kept / ROOT).exists()):
+            save(root, kept / ROOT)
         if pool.elsewhere:
             problem = mapped(problem, kept)
         nursery = Nursery(kept, _classes_of(root), problem, course, _mark(kept, about))
@@ -154,18 +155,14 @@ def _folder(out: Path | str | None) -> Path:
 
 
 def _root(
-    folder: Path,
     model: nn.Module | str,
     problem: Problem,
     group: Group | str | None,
     output: Output,
     action: ActionSpec | None,
     seed: int,
-    resume: bool,
 ) -> nn.Module:
-    """The first network; that of the search that goes on, whose weights were drawn already."""
-    if resume and (folder / ROOT).exists():
-        return load(folder / ROOT, () if isinstance(model, str) else _classes_of(model))
+    """The first network; where a search goes on, its weights are those that it began with."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(torch_seed(seed, "root"))
         return _tied(model, problem, group, output, action)

@@ -84,6 +84,7 @@ class StudyStore:
         )
 
     def _require_same(self, before: dict[str, Any], now: dict[str, Any], resume: bool) -> None:
+        before, now = _flat(before), _flat(now)
         for key in [*before, *(k for k in now if k not in before)]:
             if before.get(key) != now.get(key):
                 raise InputError(
@@ -142,6 +143,11 @@ class StudyStore:
             trial = optuna.create_trial(state=states.COMPLETE, values=values, **given)
         with _refusing(self.where):
             self._study.add_trial(trial)
+
+
+def _flat(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings before all else, so that the very one that differs can be named."""
+    return dict(about.get("settings", {})) | {k: v for k, v in about.items() if k != "settings"}
 
 
 def _described(outcome: Growth | Lost) -> dict[str, Any]:
