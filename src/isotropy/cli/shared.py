@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isotropy.cli.flags import flags, unwrapped
+from isotropy.cli.progress import progress
 from isotropy.cli.result import Result
 from isotropy.errors import InputError
 
@@ -197,7 +198,8 @@ def load_data(source: str, options: DataFlags, speaking: Speaking, seed: int = 0
     """The data of a source, its note said."""
     from isotropy.data import load
 
-    data = load(source, seed=seed, **asdict(options))
+    with progress(speaking.quiet) as told:
+        data = load(source, seed=seed, progress=told, **asdict(options))
     if data.note:
         speaking.say(f"{data.train.name}: {data.note}")
     return data

@@ -5,6 +5,7 @@ from isotropy.data.dataset import DataSet
 from isotropy.data.load import load
 from isotropy.data.named.catalogue import catalogue
 from isotropy.data.samples import ArraySamples, Part, Samples
+from isotropy.data.save import save_npz
 from isotropy.data.scaling import Scaling
 from isotropy.data.split import split
 from isotropy.data.splits import Splits
@@ -21,6 +22,7 @@ __all__ = [
     "catalogue",
     "from_arrays",
     "load",
+    "save_npz",
     "split",
     "symmetrised",
 ]

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from isotropy.data.cache import Cache
+from isotropy.data.cache import FOLDER_VARIABLE, Cache
 from isotropy.data.download import Remote
 from isotropy.data.options import Options
 from isotropy.data.splits import Splits
+from isotropy.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,18 @@ class Entry:
 
     def fetch(self, cache: Cache) -> list[Path]:
         """Where its files are, downloaded if they are not there."""
-        return [cache.fetch(file) for file in self.files]
+        for path in map(cache.path, self.local):
+            if not path.is_file():
+                raise InputError(
+                    f"{self.name}: cannot be downloaded, and {path} is not there; put it there, "
+                    f"or set {FOLDER_VARIABLE} to the folder that holds {path.name}"
+                )
+        return [cache.fetch(file) for file in self.files] + [cache.path(p) for p in self.local]
+
+    @property
+    def paths(self) -> list[str]:
+        """Its files' places in a cache."""
+        return [*(file.path for file in self.files), *self.local]
 
     @property
     def origin(self) -> dict[str, str]:
@@ -47,5 +59,4 @@ class Entry:
 
     def is_here(self, cache: Cache) -> bool:
         """Whether all its files are in the cache."""
-        wanted = [file.path for file in self.files] + list(self.local)
-        return all(cache.path(path).exists() for path in wanted)
+        return all(cache.path(path).exists() for path in self.paths)

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from isotropy.data.cache import FOLDER_VARIABLE, Cache
+from isotropy.data.cache import Cache
 from isotropy.data.named.entry import Entry
 from isotropy.data.named.mnist import EARLY, GARMENTS
 from isotropy.data.npz import load_npz
 from isotropy.data.options import Options
 from isotropy.data.splits import Splits
-from isotropy.errors import InputError
 
 
 def _read(
     entry: Entry, cache: Cache, options: Options, names: tuple[str, ...] | None = None
 ) -> Splits:
-    (file,) = entry.local
-    path = cache.path(file)
-    if not path.is_file():
-        raise InputError(
-            f"{entry.name}: cannot be downloaded, and {path} is not there; put it there, or set "
-            f"{FOLDER_VARIABLE} to the folder that holds {file}"
-        )
+    (path,) = entry.fetch(cache)
     return load_npz(path, options, entry.name, entry.origin, names)
 
 
