@@ -1,4 +1,4 @@
-"""Estimates with intervals, a row each, along one axis: forest plots and bars of errors."""
+"""Estimates with intervals, a row each, along one axis."""
 
 from __future__ import annotations
 
@@ -67,7 +67,6 @@ def intervals(
     sides: tuple[str, str] | None = None,
     band: Number | None = None,
     band_name: str = "",
-    bars: bool = False,
     width: Number = 720,
 ) -> Markup:
     """Estimates with their intervals; nothing if no value is a number.
@@ -81,7 +80,6 @@ def intervals(
         sides: what it means to lie left and right of zero; given, zero is marked.
         band: differences below this, either way, are shaded as none.
         band_name: what the shading means.
-        bars: whether values are bars that start at zero.
         width: in pixels; below 480 names stand above their estimates.
 
     >>> chart = intervals([Row("C4", (Estimate(4.0, 3.0, 5.0),))], title="Gains")
@@ -91,19 +89,12 @@ def intervals(
     rows = [r for r in rows if any(finite(e.value) for e in r.estimates)]
     place = _place(rows, width)
     key, top = legend(_entries(series, band, band_name), width)
-    include = [0.0] if bars or sides else []
+    include = [0.0] if sides else []
     scale = fitted(_numbers(rows), place.left, place.right, include=include)
     if scale is None:
         return Markup("")
-    if bars:
-        scale = Scale(
-            0.0 if scale.low < 0 <= min(_finite(rows)) else scale.low,
-            scale.high,
-            scale.start,
-            scale.stop,
-        )
     top += 26 if sides else 6
-    parts, bottom = _rows(rows, scale, place, top, bars)
+    parts, bottom = _rows(rows, scale, place, top)
     under = [_band(scale, band, top, bottom), axis_below(scale, top, bottom, axis, _count(width))]
     if sides:
         under.append(_sides(scale, sides, top, bottom))
@@ -123,11 +114,7 @@ def _place(rows: Sequence[Row], width: Number) -> _Place:
     return _Place(min(longest + 16, 0.36 * width), width - words - 24, 0, width)
 
 
-def _finite(rows: Sequence[Row]) -> list[float]:
-    return [v for v in _numbers(rows) if v is not None and finite(v)]
-
-
-def _numbers(rows: Sequence[Row]) -> list[float | None]:
+def _numbers(rows: Sequence[Row]) -> list[Number | None]:
     shown = [e for row in rows for e in row.estimates if finite(e.value)]
     return [v for e in shown for v in (e.value, e.low, e.high, *e.single)]
 
@@ -164,7 +151,7 @@ def _sides(scale: Scale, sides: tuple[str, str], top: Number, bottom: Number) ->
 
 
 def _rows(
-    rows: Sequence[Row], scale: Scale, place: _Place, top: Number, bars: bool
+    rows: Sequence[Row], scale: Scale, place: _Place, top: Number
 ) -> tuple[list[Markup], float]:
     parts: list[Markup] = []
     y = top + GAP / 2
@@ -178,7 +165,7 @@ def _rows(
             parts.append(text(0, middle, shortened(row.name, place.left - 12), class_))
         for number, estimate in enumerate(shown):
             centre = y + place.above + STEP * (number + 0.5)
-            parts.append(_estimate(row, estimate, scale, centre, bars))
+            parts.append(_estimate(row, estimate, scale, centre))
             words_y = y + 12 if place.above and len(shown) == 1 else centre + 4
             if not place.above or len(shown) == 1:
                 parts.append(text(place.width, words_y, estimate.words, "value", "end"))
@@ -186,20 +173,16 @@ def _rows(
     return parts, y - GAP / 2
 
 
-def _estimate(row: Row, estimate: Estimate, scale: Scale, y: Number, bars: bool) -> Markup:
+def _estimate(row: Row, estimate: Estimate, scale: Scale, y: Number) -> Markup:
     assert estimate.value is not None
     x, shapes = scale(estimate.value), []
     tone = f"series-{estimate.series % 4} {row.tone}".strip()
-    if bars:
-        zero = scale(max(scale.low, 0.0))
-        shapes.append(rectangle(min(zero, x), y - 7, abs(x - zero), 14, f"bar {tone}"))
     low, high = estimate.low, estimate.high
     if low is not None and high is not None and finite(low) and finite(high):
         shapes += _whisker(scale(low), scale(high), y, tone)
     single = [v for v in estimate.single if finite(v)]
     shapes += [shape("circle", scale(v), y, 2.2, "single") for v in single]
-    if not bars:
-        shapes.append(shape(SHAPES[estimate.series % 4], x, y, 4.5, f"dot {tone}"))
+    shapes.append(shape(SHAPES[estimate.series % 4], x, y, 4.5, f"dot {tone}"))
     return mark(estimate.tip or row.name, *shapes, reach(x, y))
 
 

@@ -45,7 +45,7 @@ def _box(left: Number, base: Number, wide: Number) -> Box:
 
 def _free(
     x: Number, y: Number, wide: Number, taken: Sequence[Box], width: Number
-) -> tuple[float, float] | None:
+) -> tuple[Number, Number] | None:
     """Where a name starts and its base line, or None."""
     for dodge in _DODGES:
         for left in (x + 10, x - 10 - wide):

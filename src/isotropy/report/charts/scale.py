@@ -8,16 +8,19 @@ from dataclasses import dataclass
 
 Number = int | float
 
+LARGEST = 1e100
+MOST_DECIMALS = 15
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def finite(value: Number | None) -> bool:
-    """Whether there is a number to draw.
+    """Whether there is a number to draw: none that overflows when it is reckoned with.
 
     >>> finite(1.0), finite(float("nan")), finite(None)
     (True, False, False)
     """
-    return value is not None and math.isfinite(value)
+    return value is not None and math.isfinite(value) and abs(value) < LARGEST
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,12 @@ class Scale:
 
     def ticks(self, count: int = 5) -> list[float]:
         """Round numbers within the range, about as many as asked for and never more than twice."""
-        return log_ticks(self.low, self.high, count) if self.log else self._even(count)
+        return self._powers(count) or self._even(count)
+
+    def _powers(self, count: int) -> list[float]:
+        """Ticks by powers of ten; none for even scales, and for ranges that are too narrow."""
+        found = log_ticks(self.low, self.high, count) if self.log else []
+        return found if len(found) > 1 else []
 
     def _even(self, count: int) -> list[float]:
         step = nice_step(self.low, self.high, count)
@@ -46,9 +54,11 @@ class Scale:
 
     def labels(self, count: int = 5) -> list[tuple[float, str]]:
         """The ticks with what to write beside them."""
-        ticks = self.ticks(count)
-        decimals = 0 if self.log else decimals_of(nice_step(self.low, self.high, count))
-        return [(tick, tick_text(tick, decimals)) for tick in ticks]
+        powers = self._powers(count)
+        if powers:
+            return [(tick, tick_text(tick)) for tick in powers]
+        step = nice_step(self.low, self.high, count)
+        return [(tick, tick_text(tick, step)) for tick in self._even(count)]
 
 
 def fitted(
@@ -60,7 +70,8 @@ def fitted(
     margin: Number = 0.06,
 ) -> Scale | None:
     """A scale that holds all finite values with a little space around; None if there is none."""
-    kept = [float(v) for v in values if v is not None and math.isfinite(v) and (v > 0 or not log)]
+    least = 1 / LARGEST if log else -LARGEST
+    kept = [float(v) for v in values if v is not None and finite(v) and v > least]
     if not kept:
         return None
     kept += include
@@ -84,7 +95,7 @@ def nice_step(low: Number, high: Number, count: int) -> float:
 
 
 def log_ticks(low: Number, high: Number, count: int) -> list[float]:
-    """Ones, twos and fives of the powers of ten within a range; even steps where there are none.
+    """Ones, twos and fives of the powers of ten within a range, as many as are wanted.
 
     >>> log_ticks(90, 2500, 5)
     [100.0, 200.0, 500.0, 1000.0, 2000.0]
@@ -94,9 +105,7 @@ def log_ticks(low: Number, high: Number, count: int) -> list[float]:
         ticks = [d * 10.0**p for p in powers for d in digits if low <= d * 10.0**p <= high]
         if len(ticks) <= count:
             break
-    if len(ticks) < 2:
-        return Scale(low, high, 0, 1).ticks(count)
-    return ticks[:: math.ceil(len(ticks) / (2 * count))]
+    return ticks[:: max(1, math.ceil(len(ticks) / (2 * count)))]
 
 
 def decimals_of(step: Number) -> int:
@@ -105,20 +114,43 @@ def decimals_of(step: Number) -> int:
     >>> decimals_of(0.25), decimals_of(20)
     (2, 0)
     """
-    for decimals in range(10):
-        if abs(step * 10**decimals - round(step * 10**decimals)) < 1e-6:
+    for decimals in range(MOST_DECIMALS):
+        whole = step * 10**decimals
+        if round(whole) and abs(whole - round(whole)) < 1e-6 * whole:
             return decimals
-    return 10
+    return MOST_DECIMALS
 
 
-def tick_text(value: Number, decimals: int) -> str:
+def tick_text(value: Number, step: Number | None = None) -> str:
     """A number along an axis: thousands are k, millions M.
 
-    >>> tick_text(20000.0, 0), tick_text(-0.5, 1), tick_text(1500000.0, 0)
-    ('20k', '−0.5', '1.5M')
+    Args:
+        value: the number.
+        step: to the next one, which says how exact it must be; by default four digits are enough.
+
+    >>> tick_text(20000.0), tick_text(-0.5, 0.5), tick_text(52105.0, 5.0)
+    ('20k', '−0.5', '52.105k')
     """
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{unit}".replace("-", "−")
-    written = f"{value:.{decimals}f}" if decimals or value == round(value) else f"{value:.2g}"
-    return "0" if float(written) == 0 else written.replace("-", "−")
+    if abs(value) >= 1e12 or 0 < abs(value) < 1e-4:
+        return _with_power(value, step)
+    size, unit = next((pair for pair in _UNITS if abs(value) >= pair[0]), (1.0, ""))
+    if step is None:
+        written = f"{value / size:.4g}"
+    else:
+        written = f"{value / size:.{decimals_of(step / size)}f}"
+    if unit and "." in written:
+        written = written.rstrip("0").rstrip(".")
+    return "0" if float(written) == 0 else written.replace("-", "−") + unit
+
+
+def _with_power(value: Number, step: Number | None) -> str:
+    """A very large or small number, by its power of ten.
+
+    >>> _with_power(2.5e-5, 5e-6), _with_power(-1e15, None)
+    ('2.5e−5', '−1e15')
+    """
+    digits = 3 if step is None else max(math.ceil(math.log10(abs(value) / step)) + 1, 0)
+    digit, power = f"{value:.{min(digits, MOST_DECIMALS)}e}".split("e")
+    if "." in digit:
+        digit = digit.rstrip("0").rstrip(".")
+    return f"{digit}e{int(power)}".replace("-", "−")

@@ -40,7 +40,7 @@ def spark(
         return Markup("")
     low, high = limits if limits is not None else (min(known), max(known))
     if not low < high:
-        low, high = low - 1, low + 1
+        low, high = low - max(abs(low), 1.0), low + max(abs(low), 1.0)
     x = Scale(0, max(len(values) - 1, 1), 3, width - 3)
     y = Scale(low, high, height - 4, 4)
     runs: list[list[tuple[Number, Number]]] = [[]]
