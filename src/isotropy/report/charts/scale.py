@@ -131,7 +131,9 @@ def tick_text(value: Number, step: Number | None = None) -> str:
     >>> tick_text(20000.0), tick_text(-0.5, 0.5), tick_text(52105.0, 5.0)
     ('20k', '−0.5', '52.105k')
     """
-    if abs(value) >= 1e12 or 0 < abs(value) < 1e-4:
+    if value == 0 or (step is not None and abs(value) < 1e-6 * step):
+        return "0"
+    if abs(value) >= 1e12 or abs(value) < 1e-4:
         return _with_power(value, step)
     size, unit = next((pair for pair in _UNITS if abs(value) >= pair[0]), (1.0, ""))
     if step is None:
@@ -140,7 +142,7 @@ def tick_text(value: Number, step: Number | None = None) -> str:
         written = f"{value / size:.{decimals_of(step / size)}f}"
     if unit and "." in written:
         written = written.rstrip("0").rstrip(".")
-    return "0" if float(written) == 0 else written.replace("-", "−") + unit
+    return "0" if float(written) == 0 else f"{written}{unit}".replace("-", "−")
 
 
 def _with_power(value: Number, step: Number | None) -> str:
