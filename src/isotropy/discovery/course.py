@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from isotropy.data import DataSet, Splits, load, split
-from isotropy.discovery.clock import Clock, seconds_of
+from isotropy.data import DataSet, split
+from isotropy.discovery.clock import Clock
 from isotropy.discovery.contender import units
 from isotropy.discovery.discovered import Discovery
 from isotropy.discovery.inputs import (
@@ -28,7 +25,6 @@ from isotropy.discovery.inputs import (
 )
 from isotropy.discovery.last import Shipped, open_model, train_last
 from isotropy.discovery.ledger import Ledger
-from isotropy.discovery.plan import Plan
 from isotropy.discovery.progress import Progress
 from isotropy.discovery.race import Race
 from isotropy.discovery.result import Findings, chosen_of, has_learned, to_json
@@ -38,10 +34,7 @@ from isotropy.discovery.study import Study, is_unbalanced
 from isotropy.discovery.use import keep_model, layer_rows
 from isotropy.discovery.verdict import Rules
 from isotropy.errors import InputError, IsotropyError
-from isotropy.evidence.candidates import Candidates, candidates_for
-from isotropy.evidence.probe import Factory, Probe
 from isotropy.evidence.symmetry import Symmetry
-from isotropy.runs import Run
 from isotropy.search.workers import Failed, Workers
 from isotropy.training.seeds import torch_seed
 
@@ -223,5 +216,3 @@ def _in_view(test: DataSet, study: Study) -> DataSet:
 def _rejected(candidates: Sequence[Symmetry], tests: Sequence[InputTest]) -> list[str]:
     seen = {test.name for test in tests if test.rejected and not test.reported_only}
     return [c.name for c in candidates if seen & set(c.tested)]
-
-

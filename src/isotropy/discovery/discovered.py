@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from isotropy.evidence.symmetry import Symmetry
@@ -105,5 +103,3 @@ def _cells(row: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]
 
 def _number(value: float, points: bool) -> str:
     return (f"{100 * value:+.1f}" if points else f"{value:+.3f}").replace("-", "−")
-
-

@@ -123,7 +123,11 @@ def judged(
             test = known[m.name]
             found.append(
                 replace(
-                    test, p_holm=test.p, rejected=test.p < alpha, reported_only=True, note=m.small.note
+                    test,
+                    p_holm=test.p,
+                    rejected=test.p < alpha,
+                    reported_only=True,
+                    note=m.small.note,
                 )
             )
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +113,10 @@ def with_scaling(
 def _wrapped(net: nn.Module, probe: Probe, train: DataSet) -> nn.Sequential:
     """A norm whose statistics are the scaling, the network, and for regression a linear layer."""
     assert train.scaling is not None
-    channels, axes = len(train.scaling.shift), 1 if probe.view == "entries" else len(probe.shape) - 1
+    channels, axes = (
+        len(train.scaling.shift),
+        1 if probe.view == "entries" else len(probe.shape) - 1,
+    )
     norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes - 1]
     layers: OrderedDict[str, nn.Module] = OrderedDict()
     layers["scale"] = norm(channels, eps=0.0, momentum=0.0, affine=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from isotropy.errors import InputError
 from isotropy.training import Settings
 
-SEEN = 24_000  # samples that a network sees in training, over all epochs
+SEEN = 20_000  # samples that a network sees in training, over all epochs
 FEWEST_EPOCHS, MOST_EPOCHS = 4, 40
 BATCH = 64
 
@@ -21,22 +21,27 @@ class Plan:
             new split and new weights.
         more_rounds: up to so many where that leaves the question open.
         first_rounds: after so many, candidates that have clearly lost are dropped.
+        shown_rounds: so many with moved training data and with equal width, for those left.
+        settling_rounds: up to so many for candidates that are given up before it is known whether
+            they hurt.
         validation: the share of the samples that networks are compared on.
         test: the share kept for the one last look, where the source sets none apart.
         margin: a difference in score that does not matter.
         tolerated: a loss that the verdict "harmless" must rule out.
         alpha: the chance of rejecting a symmetry that inputs have.
         confidence: of the intervals of gains.
-        epochs: by default so many that a network sees 24,000 samples.
+        epochs: by default so many that a network sees 20,000 samples.
         samples: networks are compared on at most so many; the last ones learn from all.
 
-    >>> Plan().settings(1200).epochs
+    >>> Plan().settings(1000).epochs
     20
     """
 
     rounds: int = 5
     more_rounds: int = 8
-    first_rounds: int = 3
+    first_rounds: int = 2
+    shown_rounds: int = 2
+    settling_rounds: int = 4
     validation: float = 0.25
     test: float = 0.15
     margin: float = 0.01
@@ -55,6 +60,9 @@ class Plan:
         for name in ("validation", "test", "alpha", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        for name in ("shown_rounds", "settling_rounds"):
+            if getattr(self, name) < 2:
+                raise InputError(f"{name} must be at least 2, not {getattr(self, name)}")
         for name in ("margin", "tolerated"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} must be above 0, not {getattr(self, name)}")

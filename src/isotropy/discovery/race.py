@@ -32,9 +32,9 @@ from isotropy.discovery.trial import (
     asked_indices,
     run_trial,
 )
-from isotropy.discovery.verdict import Rules, Standing, has_lost, is_open
+from isotropy.discovery.verdict import CANNOT_TELL, Rules, Standing, has_lost, is_open, verdict
 from isotropy.errors import TrainingError
-from isotropy.evidence.gain import Gain, paired_gain
+from isotropy.evidence.gain import Gain, common_spread, paired_gain
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.search.workers import Failed, Workers
 
@@ -91,10 +91,12 @@ class Race:
             self.progress.stage("looking closer at what is in doubt")
             self._train_rounds(range(plan.rounds, plan.more_rounds), self._in_doubt())
             self.rounds = plan.more_rounds
+        self.progress.stage("settling verdicts")
+        self._train_rounds(range(plan.first_rounds, plan.settling_rounds), self._undecided())
         self.progress.stage("comparing with moved training data and with equal width")
         shown = [c for c in self.racing if not c.rejected] or self.racing
         for arm in (AUGMENTED, WIDE):
-            self._train([c.trial(arm, r) for r in range(plan.first_rounds) for c in shown])
+            self._train([c.trial(arm, r) for r in range(plan.shown_rounds) for c in shown])
 
     @property
     def racing(self) -> list[Contender]:
@@ -103,6 +105,14 @@ class Race:
 
     def _in_doubt(self) -> list[Contender]:
         return [c for c in self.racing if not c.rejected]
+
+    def _undecided(self) -> list[Contender]:
+        """Those that cannot be recommended any more, but might be judged."""
+        return [
+            c
+            for c in self.contenders
+            if not c.failed and verdict(self.standing(c), self.rules) == CANNOT_TELL
+        ]
 
     @property
     def rules(self) -> Rules:
@@ -224,14 +234,27 @@ class Race:
 
     def gain(self, arm: str, name: str, over: str = UNTIED, whose: str = "") -> Gain | None:
         """What one arm has over another in the rounds that both have; None of fewer than two."""
-        rounds = range(self.study.plan.more_rounds)
-        pairs = [(self.score(arm, name, r), self.score(over, whose, r)) for r in rounds]
-        found = [a - b for a, b in pairs if a is not None and b is not None]
+        found = self._differences(arm, name, over, whose)
         if len(found) < 2:
             return None
+        others = [
+            self._differences(arm, c.name, over, "" if over == UNTIED else c.name)
+            for c in self.contenders
+            if c.name != name
+        ]
         plan = self.study.plan
-        resolution = 1 / self.study.sizes[1]
-        return paired_gain(found, plan.test_share, resolution, plan.confidence)
+        return paired_gain(
+            found,
+            plan.test_share,
+            1 / self.study.sizes[1],
+            plan.confidence,
+            common_spread(others) if over != TIED else None,
+        )
+
+    def _differences(self, arm: str, name: str, over: str, whose: str) -> list[float]:
+        rounds = range(self.study.plan.more_rounds)
+        pairs = [(self.score(arm, name, r), self.score(over, whose, r)) for r in rounds]
+        return [a - b for a, b in pairs if a is not None and b is not None]
 
     def standing(self, one: Contender) -> Standing:
         """What is known of a contender."""

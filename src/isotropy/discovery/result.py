@@ -193,7 +193,9 @@ def meaning(symmetry: Symmetry, classes: Sequence[str]) -> str:
         return symmetry.meaning
     if symmetry.labels.is_signed:
         signed = [g for g, p in symmetry.labels.moves.items() if p.flips.any()]
-        columns = sorted({int(i) for g in signed for i in np.flatnonzero(symmetry.labels.of(g).flips)})
+        columns = sorted(
+            {int(i) for g in signed for i in np.flatnonzero(symmetry.labels.of(g).flips)}
+        )
         named = ", ".join(classes[i] if i < len(classes) else str(i) for i in columns)
         return f"{symmetry.meaning}, with {named} changing sign"
     return symmetry.meaning
@@ -333,4 +335,3 @@ def _run(found: Findings) -> dict[str, Any]:
         "resume": found.facts.get("resume"),
         "deterministic": found.facts.get("budget") is None,
     }
-

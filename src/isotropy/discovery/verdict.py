@@ -82,7 +82,7 @@ def verdict(standing: Standing, rules: Rules, recommended: bool = False) -> str:
         return CANNOT_TELL
     if gain.low > 0 and (recommended or not standing.rejected):
         return PERMUTED if standing.permuted else BUILD_IN
-    if gain.mean < -rules.margin and (gain.high < 0 or standing.dropped):
+    if gain.mean < -rules.margin and gain.high < 0:
         return HURTS
     if gain.low >= -rules.tolerated and gain.mean >= -rules.margin:
         return HARMLESS

@@ -79,14 +79,14 @@ def reason(
         return f"Its network could not be trained: {failed}."
     if gain is None:
         return "There was no time to compare it often enough."
-    said = _said(verdict, gain, plan, metric)
+    said = _said(verdict, gain, plan, metric, bool(seen))
     if not learned:
         said = "No network predicts the targets better than chance, so gains mean nothing"
     looks = _looks(seen)
     return f"{said}. {looks}" if looks else f"{said}."
 
 
-def _said(verdict: str, gain: Gain, plan: Plan, metric: str) -> str:
+def _said(verdict: str, gain: Gain, plan: Plan, metric: str, seen: bool) -> str:
     mean, interval = points(gain.mean, metric), between(gain, metric)
     numbers = f"{mean} ({interval})"
     if verdict == BUILD_IN:
@@ -95,9 +95,14 @@ def _said(verdict: str, gain: Gain, plan: Plan, metric: str) -> str:
         return f"Tying with these labels exchanged gains {numbers}"
     if verdict == HURTS:
         return f"Tying loses: {numbers}"
+    if verdict == HARMLESS and seen and gain.low > 0:
+        return (
+            f"Tying gains {numbers}, but not for this symmetry's own sake: a smaller one in it, or "
+            "fewer numbers to fit, can gain as much"
+        )
     if verdict == HARMLESS:
-        tolerated = points(-plan.tolerated, metric).removeprefix("−")
-        return f"Tying makes no difference that matters: {numbers}; a loss above {tolerated} is ruled out"
+        loss = points(-plan.tolerated, metric).removeprefix("−")
+        return f"Tying costs nothing that matters: {numbers}; a loss above {loss} is ruled out"
     return f"The interval is too wide to tell: {numbers}"
 
 
@@ -110,7 +115,9 @@ def _looks(seen: list[str]) -> str:
 def needed(standing: Standing, plan: Plan, samples: int, learned: bool, cut_short: bool) -> str:
     """What it would take to tell."""
     if not learned:
-        return "Labels that depend on the inputs, or more samples, or a model that finds it (model=)."
+        return (
+            "Labels that depend on the inputs, or more samples, or a model that finds it (model=)."
+        )
     if standing.gain is None or cut_short:
         return "More time: a larger budget, or none."
     error, wanted = standing.gain.error, plan.tolerated
@@ -143,4 +150,3 @@ def recommendation(
     if standing.permuted:
         said.append("Moving an input exchanges labels, and the network knows how.")
     return said
-

@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 FOLDS = 5
 RIDGES = (1e-2, 1.0)  # relative to the number of samples: a supple classifier and a stiff one
-MOST = 1200  # samples; more cost time with their cube
+MOST = 800  # samples; more cost time with their cube
 FEWEST = 10
 
 
