@@ -132,14 +132,14 @@ def duration(seconds: Number | None) -> str:
     """
     if seconds is None:
         return NONE
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
-    minutes = round(whole / 60)
+    minutes = round(seconds / 60)
     return f"{minutes // 60} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-
+from isotropy.data.npy import Npz
 from isotropy.errors import FileFormatError, InputError
 from isotropy.report.pictures import Limits, Picture, limits_of, picture, samples_of
 from isotropy.report.read import Result, part, rows, texts, words
@@ -78,11 +76,8 @@ def read_images(path: Path) -> dict[str, Any]:
     >>> sorted(read_images(path)["turned"])
     ['r']
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise FileFormatError(f"{path} cannot be read: {error}") from None
+    file = Npz(path)
+    arrays = {name: file[name] for name in file.names}
     if "samples" not in arrays:
         raise FileFormatError(f"{path} holds no array 'samples'")
     turned = {k.removeprefix(TURNED): v for k, v in arrays.items() if k.startswith(TURNED)}
