@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from PIL import Image
 import isotropy as iso
 from isotropy.data import load
 from isotropy.data.pictures import SUFFIXES, PictureSamples, decode
+from isotropy.training.batches import AHEAD, Batches
 from tests.data.drawing import draw, draw_classes, noise
 
 GREY, COLOUR, ALPHA = noise(6, 8), noise(6, 8, 3), noise(6, 8, 4)
@@ -346,3 +348,23 @@ def test_pictures_are_never_decoded_all_at_once(
     assert isinstance(data.samples, PictureSamples)
     held = [value for value in vars(data.samples).values() if isinstance(value, torch.Tensor)]
     assert not held
+
+
+def test_batches_made_ahead_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training from files holds the batch in use and some made ahead, however slow it is."""
+    data = load(draw_classes(tmp_path / "set", 40)).train
+    monkeypatch.setattr("isotropy.training.batches.resident", lambda *_: None)
+    made: list[int] = []
+    take = PictureSamples.take
+
+    def counted(self: PictureSamples, indices: Any) -> torch.Tensor:
+        made.append(len(indices))
+        return take(self, indices)
+
+    monkeypatch.setattr(PictureSamples, "take", counted)
+    used = 0
+    for _, x, _ in Batches(data, 4, 0, torch.device("cpu")).epoch(1):
+        time.sleep(0.005)  # the network; the threads that decode are never slower
+        used += len(x)
+        assert sum(made) - used <= 4 * AHEAD
+    assert sum(made) == used == 80
