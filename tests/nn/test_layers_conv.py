@@ -352,6 +352,14 @@ class TestConvTranspose1d(ConvContract):
         return side_by_side([regular(D1), trivial(D1, 1)]), regular(D1, 2)
 
 
+class TestConvTranspose1dBlocks(Variant):
+    layer, size = ConvTranspose1d, (5,)
+    settings: ClassVar = {"stride": 2, "dilation": 2, "padding": 1, "groups": 2, "bias": False}
+
+    def fields(self) -> tuple[Action, Action]:
+        return regular(D1, 2), regular(D1, 2)
+
+
 # --- three axes ---------------------------------------------------------------------------------
 
 
@@ -372,6 +380,13 @@ class TestConv3dVectors(Variant3d):
 
     def fields(self) -> tuple[Action, Action]:
         return vectors(CORNER), vectors(CORNER)
+
+
+class TestConv3dDilation(Variant3d):
+    settings: ClassVar = {"dilation": 2, "padding": 2}
+
+    def fields(self) -> tuple[Action, Action]:
+        return quotient(CORNER, CORNER.subgroup(["cdr"])), trivial(CORNER, 1)
 
 
 class TestConv3dCircular(Variant3d):
@@ -418,6 +433,14 @@ class TestConvTranspose3d(Variant3d):
 
     def fields(self) -> tuple[Action, Action]:
         return trivial(CORNER, 1), regular(CORNER)
+
+
+class TestConvTranspose3dBlocks(Variant3d):
+    layer, kernel, size = ConvTranspose3d, 2, (2, 2, 2)
+    settings: ClassVar = {"dilation": 2, "groups": 3, "bias": False}
+
+    def fields(self) -> tuple[Action, Action]:
+        return vectors(CORNER), vectors(CORNER)
 
 
 # --- what no group keeps, but torch can do ------------------------------------------------------

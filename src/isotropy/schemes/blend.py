@@ -17,9 +17,8 @@ from torch import Tensor, nn
 
 from isotropy.errors import InputError
 from isotropy.schemes.base import Scheme
-from isotropy.schemes.orbit import OrbitScheme, _members, _repeats
+from isotropy.schemes.orbit import OrbitScheme, _repeats, gather_index
 from isotropy.schemes.partition import Partition, Refinement, refinement
-from isotropy.schemes.spread import spread
 
 
 class Step(nn.Module):
@@ -32,7 +31,6 @@ class Step(nn.Module):
     """
 
     index: Int[Tensor, " block"]
-    members: Int[Tensor, "size classes"] | None
     sign: Float[Tensor, " block"] | None
 
     def __init__(self, how: Refinement, coarse: int, rows: int) -> None:
@@ -46,14 +44,13 @@ class Step(nn.Module):
         sign = None
         if signs is not None:
             sign = torch.from_numpy(signs.reshape(self.blocks, -1)[0].astype(np.float32))
-        self.register_buffer("index", torch.from_numpy(np.maximum(labels, 0)), persistent=False)
-        self.register_buffer("members", _members(labels), persistent=False)
+        self.register_buffer("index", gather_index(labels), persistent=False)
         self.register_buffer("sign", sign, persistent=False)
 
     def forward(self, values: Float[Tensor, " coarse"]) -> Float[Tensor, " fine"]:
         if self.identical:
             return values
-        entries = spread(values.view(self.blocks, -1), self.index, self.members)
+        entries = values.view(self.blocks, -1).index_select(1, self.index)
         return (entries if self.sign is None else entries * self.sign).flatten()
 
 

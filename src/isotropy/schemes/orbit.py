@@ -7,13 +7,12 @@ import math
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from isotropy.errors import InputError
-from isotropy.groups.orbits import Labels
 from isotropy.schemes.base import Scheme
 from isotropy.schemes.partition import Partition, Refinement, refinement
-from isotropy.schemes.spread import spread
 
 
 class OrbitScheme(Scheme):
@@ -36,7 +35,6 @@ class OrbitScheme(Scheme):
     """
 
     index: Int[Tensor, " block"]
-    members: Int[Tensor, "size orbits"] | None
     sign: Float[Tensor, " block"] | None
     sizes: Int[Tensor, " free"] | None
 
@@ -54,8 +52,7 @@ class OrbitScheme(Scheme):
             block = partition.flat_signs().reshape(self.blocks, -1)[0]
             signs = torch.from_numpy(block.astype(np.float32))
         # derived from the group, so not part of the state
-        self.register_buffer("index", torch.from_numpy(np.maximum(labels, 0)), persistent=False)
-        self.register_buffer("members", _members(labels), persistent=False)
+        self.register_buffer("index", gather_index(labels), persistent=False)
         self.register_buffer("sign", signs, persistent=False)
         sizes = torch.from_numpy(partition.sizes) if orthonormal else None
         self.register_buffer("sizes", sizes, persistent=False)
@@ -64,7 +61,7 @@ class OrbitScheme(Scheme):
         if self.psi.numel() == 0:
             return self.psi.new_zeros(self.shape)
         psi = self.psi if self.sizes is None else self.psi * self.sizes.to(self.psi).rsqrt()
-        weight = spread(psi.view(self.blocks, -1), self.index, self.members)
+        weight = psi.view(self.blocks, -1).index_select(1, self.index)
         if self.sign is not None:
             weight = weight * self.sign
         return weight.view(self.shape)
@@ -81,7 +78,7 @@ class OrbitScheme(Scheme):
     def partition(self) -> Partition:
         """The signed partition this scheme was made from."""
         count = self.psi.numel()
-        first = self.index.cpu().numpy()
+        first = self.index.cpu().numpy().astype(np.int32)
         starts = np.arange(self.blocks, dtype=np.int32)[:, None] * (count // self.blocks)
         labels = first + starts
         if self.sign is None:
@@ -172,13 +169,13 @@ def _repeats(partition: Partition) -> int:
     return 1
 
 
-def _members(labels: Labels) -> Int[Tensor, "size orbits"] | None:
-    """The entries of every orbit, if all orbits have one size and nothing is forced to zero."""
-    sizes = np.bincount(np.maximum(labels, 0))
-    if labels.size == 0 or labels.min() < 0 or (sizes != sizes[0]).any():
-        return None
-    order = np.argsort(labels, kind="stable").astype(np.int32)
-    return torch.from_numpy(np.ascontiguousarray(order.reshape(sizes.size, -1).T))
+def gather_index(labels: NDArray[np.integer]) -> Int[Tensor, " entries"]:
+    """What to gather for every entry; where zero is forced anything, as the sign is 0.
+
+    In 64 bits: torch's adjoint of `index_select` is its fast scatter only then (52 ns an entry by
+    32-bit indices, 1 ns by these, measured).
+    """
+    return torch.from_numpy(np.maximum(labels, 0).astype(np.int64))
 
 
 def inherit(values: Float[Tensor, " coarse"], how: Refinement) -> Float[Tensor, " fine"]:
