@@ -15,7 +15,7 @@ Trained = Callable[..., Path]
 
 KEPT: list[tuple[str, str, list[str]]] = [
     ("cnn", "pictures", ["--group", "C4"]),
-    ("unet", "maps", ["--group", "D4", "--width", "8"]),
+    ("unet", "maps", ["--group", "C2"]),
     ("cnn", "pictures", ["--group", "C2", "--output", '{"r2": [1, 0, 2]}']),
     ("mlp", "vectors", ["--group", "C2", "--action", '{"r2": [1, 0, 2, 3]}']),
 ]

@@ -94,7 +94,7 @@ def test_it_tells_the_cost_first_and_then_every_epoch(isotropy: Command, tmp_pat
 CASES = [
     ("mlp", "vectors", []),
     ("unet", "maps", []),
-    ("unet", "maps", ["--group", "D4", "--width", "8"]),
+    ("unet", "maps", ["--group", "C2"]),
     ("cnn", "pictures", ["--group", '{"stage1.block1.conv": "C4", "head.linear": "C2"}']),
     ("cnn", "pictures", ["--augment", "D4", "--ema", "0.5", "--clip", "1"]),
     ("cnn", "pictures", ["--precision", "bfloat16", "--channels-last"]),

@@ -25,7 +25,7 @@ def plain_loop(model: nn.Module, data: DataSet, settings: Settings, seed: int) -
         for step, indices in enumerate(torch.tensor_split(order, steps)):
             x, y = data.batch(indices)
             if augmentation is not None:
-                x, y = augmentation(x, y, stream(seed, "augmentation", epoch, step, 0))
+                x, y = augmentation(x, y, stream(seed, "augmentation", epoch, step))
             model.train()
             optimizer.zero_grad()
             loss_of(model(x), y, data, settings).backward()

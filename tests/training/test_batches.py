@@ -73,12 +73,14 @@ def test_an_epoch_can_be_begun_at_any_step(start: int) -> None:
 
 @given(st.integers(8, 40), st.integers(2, 16), st.integers(1, 4))
 def test_processes_share_every_batch_out(count: int, size: int, world: int) -> None:
-    data = numbered(count)
-    alone = list(Batches(data, size, 0, CPU).epoch(1))
-    shares = [list(Batches(data, size, 0, CPU, None, r, world).epoch(1)) for r in range(world)]
-    for step, (whole, _, y) in enumerate(alone):
+    data = pictures(count)
+    move = Augmentation.by("D4", data)
+    alone = list(Batches(data, size, 0, CPU, move).epoch(1))
+    shares = [list(Batches(data, size, 0, CPU, move, r, world).epoch(1)) for r in range(world)]
+    for step, (whole, x, y) in enumerate(alone):
         mine = [share[step] for share in shares]
         assert {size for size, _, _ in mine} == {whole} == {len(y)}
+        assert torch.equal(torch.cat([part for _, part, _ in mine]), x)
         assert torch.equal(torch.cat([part for _, _, part in mine]), y)
 
 

@@ -131,12 +131,12 @@ def test_the_epoch_asked_for_is_kept(keep: str) -> None:
     train, validation = noisy()
     model = small_net()
     seen = Noted(model)
-    settings = Settings(epochs=8, batch_size=7, lr=0.05, keep=keep)
+    settings = Settings(epochs=12, batch_size=7, lr=0.05, keep=keep, schedule="constant")
     found = fit(model, train, validation, settings, watch=[seen])
     ranks = [(epoch["validation_accuracy"], -epoch["validation_nll"]) for epoch in found.history]
     best = ranks.index(max(ranks)) + 1
-    assert best != 8
-    assert found.best_epoch == (best if keep == "best" else 8)
+    assert best < 12  # or the test shows nothing
+    assert found.best_epoch == (best if keep == "best" else 12)
     assert same(seen.states[found.best_epoch - 1], model)
     judged = evaluate(model, validation)
     assert judged == pytest.approx(found.scores)

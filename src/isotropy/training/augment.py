@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from isotropy.data import DataSet
@@ -52,11 +53,18 @@ class Augmentation:
 
     def __call__(self, x: Tensor, y: Tensor, draws: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Move every sample by an element of its own."""
-        elements = self.inputs.test_elements
-        drawn = torch.from_numpy(draws.integers(len(elements), size=len(x))).to(x.device)
+        return self.moved(x, y, self.draw(len(x), draws))
+
+    def draw(self, count: int, draws: np.random.Generator) -> NDArray[np.int64]:
+        """The numbers of so many elements, each as likely as any other."""
+        return draws.integers(len(self.inputs.test_elements), size=count)
+
+    def moved(self, x: Tensor, y: Tensor, drawn: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Every sample moved by the element that was drawn for it."""
+        numbers = torch.from_numpy(drawn).to(x.device)
         x, y = x.clone(), y.clone()
-        for number, element in enumerate(elements[1:], start=1):
-            chosen = torch.nonzero(drawn == number).flatten()
+        for number, element in enumerate(self.inputs.test_elements[1:], start=1):
+            chosen = torch.nonzero(numbers == number).flatten()
             if len(chosen):
                 x[chosen] = move(x[chosen], self.inputs, element)
                 y[chosen] = self.move_targets(y[chosen], element)

@@ -69,12 +69,12 @@ class Batches:
     def epoch(self, number: int, start: int = 0) -> Iterator[tuple[int, Tensor, Tensor]]:
         """For every step from `start` on: the whole batch's size, and my part of it."""
         whole = self._whole(number)[start:]
-        mine = [np.array_split(batch, self.world)[self.rank] for batch in whole]
-        loaded = self._load(mine)
+        loaded = self._load([self._mine(batch) for batch in whole])
         for step, (batch, (x, y)) in enumerate(zip(whole, loaded, strict=True), start):
             if self.augmentation is not None:
-                draws = stream(self.seed, "augmentation", number, step, self.rank)
-                x, y = self.augmentation(x, y, draws)
+                draws = stream(self.seed, "augmentation", number, step)
+                drawn = self.augmentation.draw(len(batch), draws)
+                x, y = self.augmentation.moved(x, y, self._mine(drawn))
             yield len(batch), x, y
 
     def _whole(self, number: int) -> list[IntArray]:
@@ -85,6 +85,9 @@ class Batches:
             draws = stream(self.seed, "order", *path)
             cut.append(np.array_split(draws.permutation(len(self.data)), self.steps // self.turns))
         return [batch for together in zip(*cut, strict=True) for batch in together]
+
+    def _mine(self, batch: IntArray) -> IntArray:
+        return np.array_split(batch, self.world)[self.rank]
 
     def _load(self, batches: list[IntArray]) -> Iterator[Batch]:
         if self._resident is None:

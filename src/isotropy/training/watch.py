@@ -117,7 +117,9 @@ class Bar(Watch):
         start, first = self.since
         share = self.plan.samples / self.plan.steps
         speed = (done - first) * share / max(now - start, 1e-9)
-        self.progress.update(self.task, completed=done, epoch=f"{epoch + 1}/{self.plan.epochs}", speed=speed)
+        self.progress.update(
+            self.task, completed=done, epoch=f"{epoch + 1}/{self.plan.epochs}", speed=speed
+        )
 
     def epoch(self, found: Epoch) -> None:
         self.spent.append(found["seconds"])
