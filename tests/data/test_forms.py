@@ -253,6 +253,7 @@ IMAGES = pixels(4, 4)
         ([True, False] * 3, None, "classification", [1, 0] * 3),
         ([10, 9, 10, 9, 100, 9], None, "classification", [1, 0, 1, 0, 2, 0]),
         (["b", "a"] * 3, None, "classification", [1, 0] * 3),
+        (np.array([7, 5] * 3, dtype=object), None, "classification", [1, 0] * 3),
         ([1.0, 2.0] * 3, "classification", "classification", [0, 1] * 3),
         ([0.5, 1.5] * 3, None, "regression", [[0.5], [1.5]] * 3),
         ([1, 2] * 3, "regression", "regression", [[1], [2]] * 3),
@@ -275,10 +276,11 @@ def test_names_of_classes_and_columns() -> None:
     assert named.classes == ("no", "yes")
 
 
-def test_dense_targets() -> None:
-    """Whole numbers of the samples' grid are maps to predict."""
-    maps = DRAWS.integers(0, 3, size=(6, 4, 4))
-    data = load((pixels(3, 4, 4), maps)).train
+@pytest.mark.parametrize("shape", [(6, 4, 5), (6, 1, 4, 5), (6, 4, 5, 1)])
+def test_dense_targets(shape: tuple[int, ...]) -> None:
+    """Whole numbers of the samples' grid are maps to predict, with an axis for channels or not."""
+    maps = DRAWS.integers(0, 3, size=(6, 4, 5))
+    data = load((pixels(3, 4, 5), maps.reshape(shape))).train
     assert (data.task, data.outputs) == ("dense", 3)
     assert np.array_equal(everything(data)[1].numpy(), maps)
 

@@ -55,6 +55,9 @@ ARRAYS: list[tuple[str, Any, Any]] = [
     ("X: must hold real numbers, not complex128", X.astype(complex), Y),
     ("X: must hold real numbers, not <U1", np.full((8, 2), "a"), Y),
     ("X: holds Python objects", X.astype(object), Y),
+    ("X: no array can be made of this tensor", torch.eye(8).to_sparse(), Y),
+    ("X: no array can be made of this tensor", torch.ones(8, 4, device="meta"), Y),
+    ("labels must be integers or strings, not object", X, np.array([1, "a"] * 4, dtype=object)),
     ("X: shape (8,) is no set of samples", np.arange(8), Y),
     ("the targets must be an array", X, np.array(3)),
     ("two classes or more, but all are '1'", X, np.ones(8, int)),
@@ -154,6 +157,10 @@ def test_torch_datasets(dataset: Any, message: str) -> None:
         ("./nowhere", "nowhere: there is no such file"),
         ("X.npy", "X.npy: one .npy holds inputs or targets; give both as X.npy,y.npy"),
         ("", "has no folders in it"),
+        ("a" * 5000, "source: 'aaaa … aaaa ...' can be no path: File name too long"),
+        ("./" + "a" * 5000, "can be no path: File name too long"),
+        ("~nobody-of-this-name/x.npz", "can be no path: Could not determine home directory"),
+        ("a\0b.npz", "a\0b.npz … embedded null"),
     ],
 )
 def test_sources_that_are_not_there(

@@ -86,12 +86,19 @@ def resized(splits: Splits, side: int) -> Splits:
 def as_array(value: ArrayLike | torch.Tensor, where: str) -> NDArray[Any]:
     """An array from what numpy or torch hold, or from lists; shared, not copied, where it can."""
     if isinstance(value, torch.Tensor):
-        still = value.detach().cpu()
-        return (still.float() if still.dtype == torch.bfloat16 else still).numpy()
+        return _from_tensor(value, where)
     try:
         return np.asarray(value)
     except ValueError:
         raise InputError(f"{where}: is ragged, its parts are of different lengths") from None
+
+
+def _from_tensor(value: torch.Tensor, where: str) -> NDArray[Any]:
+    try:
+        still = value.detach().cpu()
+        return (still.float() if still.dtype == torch.bfloat16 else still).numpy()
+    except (TypeError, RuntimeError) as error:  # sparse, quantised, or without values
+        raise InputError(f"{where}: no array can be made of this tensor: {error}") from None
 
 
 def from_arrays(

@@ -71,7 +71,7 @@ def load(
 
 
 def _from_text(source: str, options: Options) -> Splits:
-    path = Path(source).expanduser()
+    path = _as_path(source)
     first, comma, second = source.partition(",")
     if comma and first.endswith(".npy") and second.endswith(".npy") and not path.exists():
         return load_npy_pair(_tidy(first), _tidy(second), options)
@@ -87,7 +87,19 @@ def _from_text(source: str, options: Options) -> Splits:
 
 
 def _tidy(text: str) -> Path:
-    return Path(text.strip()).expanduser()
+    return _as_path(text.strip())
+
+
+def _as_path(text: str) -> Path:
+    """A path that can be asked whether it is there: not too long, of a user that there is."""
+    try:
+        path = Path(text).expanduser()
+        path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        words = error.strerror if isinstance(error, OSError) else error
+        shown = text if len(text) < 80 else f"{text[:76]} ..."
+        raise InputError(f"source: {shown!r} can be no path: {words}") from None
+    return path
 
 
 def _is_path(source: str) -> bool:

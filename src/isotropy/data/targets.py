@@ -25,7 +25,12 @@ def task_of(targets: Array, grid: tuple[int, ...]) -> str:
     """
     if targets.dtype.kind == "f":
         return "regression"
-    return "dense" if grid and targets.shape[1:] == grid else "classification"
+    return "dense" if grid and _is_map(targets.shape[1:], grid) else "classification"
+
+
+def _is_map(shape: tuple[int, ...], grid: tuple[int, ...]) -> bool:
+    """Whether targets are maps of a grid, perhaps with an axis for their one channel."""
+    return shape in (grid, (1, *grid), (*grid, 1))
 
 
 def encode(
@@ -90,17 +95,19 @@ def _flat(targets: Array, where: str) -> Array:
 
 
 def _maps(targets: Array, grid: tuple[int, ...], where: str) -> Array:
-    if not grid or targets.shape[1:] != grid:
+    if not grid or not _is_map(targets.shape[1:], grid):
         raise InputError(
             f"{where}: dense targets must be maps of the samples' grid {grid}, not of shape "
             f"{targets.shape[1:]}"
         )
-    return targets
+    return targets.reshape(len(targets), *grid)
 
 
 def _whole_or_text(labels: Array, where: str) -> Array:
-    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.ravel()):
-        return labels.astype(str)
+    if labels.dtype.kind == "O":
+        for kind, dtype in ((str, np.str_), (int | np.integer, np.int64)):
+            if all(isinstance(label, kind) for label in labels.ravel()):
+                return labels.astype(dtype)
     if labels.dtype.kind == "f":
         check_finite(labels, where)
         if (labels != np.round(labels)).any():
