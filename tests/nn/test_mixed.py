@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -115,23 +116,28 @@ class TestMixedBatchNorm(LayerContract):
         return centred * weight.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
 
 
-class TestMixedBatchNormOfVectors(TestMixedBatchNorm):
-    """Without space, without scale and shift, and of one group only."""
-
-    names = ("D4",)
-    grid = False
-
-    def make(self) -> MixedBatchNorm:
-        alpha = nn.Parameter(torch.zeros(1))
-        return MixedBatchNorm(regular(D4, 2), 0, groups(self.names), alpha, affine=False)
-
-    def inputs(self) -> tuple[Tensor, ...]:
-        return (torch.randn(4, 16) * 2 + 1,)
-
-    def dense(self, layer: nn.Module, x: Tensor) -> Tensor:
-        fields = x.view(4, 2, 8)
-        mean, var = fields.mean((0, 2)), fields.var((0, 2), correction=0)
-        return ((fields - mean[:, None]) / (var[:, None] + 1e-5).sqrt()).view(4, 16)
+@pytest.mark.parametrize("tracking", [True, False])
+def test_norm_of_vectors_without_scale_and_of_one_group(tracking: bool) -> None:
+    layer = MixedBatchNorm(
+        regular(D4, 2),
+        0,
+        [D4],
+        nn.Parameter(torch.zeros(1)),
+        affine=False,
+        track_running_stats=tracking,
+    )
+    x = torch.randn(4, 16) * 2 + 1
+    fields = x.view(4, 2, 8)
+    mean, var = fields.mean((0, 2)), fields.var((0, 2), correction=0)
+    expected = ((fields - mean[:, None]) / (var[:, None] + 1e-5).sqrt()).view(4, 16)
+    same(run(layer, x), expected, 1e-5)
+    if tracking:
+        same(layer.running_mean, 0.1 * mean, 1e-5)
+        same(run(layer.eval(), x), run(iso.fold(layer), x), 1e-5)
+    else:
+        same(run(layer.eval(), x), expected, 1e-5)
+        with pytest.raises(NotSupportedError, match="without running statistics"):
+            iso.fold(layer)
 
 
 def orbits_of(layer: MixedBatchNorm, own: iso.FiniteGroup) -> list[Tensor]:
@@ -177,6 +183,18 @@ def small(width: int = 8) -> nn.Module:
     )
 
 
+def brief() -> nn.Module:
+    """What is needed to see a symmetry break."""
+    return nn.Sequential(
+        nn.Conv2d(1, 8, 3),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Conv2d(8, 8, 3),
+        nn.Flatten(),
+        nn.Linear(200, 3),
+    )
+
+
 EXAMPLE = torch.zeros(2, 1, 9, 9)
 NETWORKS = {
     "all kinds": (small, EXAMPLE),
@@ -207,8 +225,10 @@ def alone(model: nn.Module, plain: nn.Module, example: Tensor, name: str) -> nn.
     return twin
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
-@pytest.mark.parametrize("name", ["C1", "D1", "C2", "C4", "D4"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*product(["all kinds"], ["C1", "D1", "C2", "C4", "D4"]), ("vgg", "D2"), ("resnet", "C4")],
+)
 def test_all_weight_on_one_group_is_the_network_tied_to_it(kind: str, name: str) -> None:
     """In training and in eval mode, running statistics included."""
     make, example = NETWORKS[kind]
@@ -229,17 +249,24 @@ def test_all_weight_on_one_group_is_the_network_tied_to_it(kind: str, name: str)
     same(run(model.eval(), x), run(twin.eval(), x), 1e-10)
 
 
-@pytest.mark.parametrize("names", [("C2", "D4"), ("C4", "D2", "D2d"), ("D1", "C4"), PAPER])
-@pytest.mark.parametrize("kind", ["mixture", "pathway"])
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("mixture", ("C2", "D4")),
+        ("mixture", ("C4", "D2", "D2d")),
+        ("mixture", ("D1", "C4")),
+        ("pathway", ("C4", "D2")),
+        ("pathway", ("D4", "C1")),
+    ],
+)
 def test_keeps_what_all_groups_have_and_no_more(names: tuple[str, ...], kind: str) -> None:
-    model = randomise(iso.mixed(small(), names, EXAMPLE, kind=kind)).double()
+    model = randomise(iso.mixed(brief(), names, EXAMPLE, kind=kind)).double()
     kept = groups(names)[0]
     for other in groups(names)[1:]:
         kept = kept.meet(other)
     assert {str(g) for g in iso.groups_of(model).values()} == {str(kept)}
     x = torch.randn(3, 1, 9, 9, dtype=torch.float64)
     assert iso.equivariance_error(model.eval(), x) < 1e-12
-    assert iso.equivariance_error(model, x, kept) < 1e-12
     assert iso.equivariance_error(model, x, "D4") > 1e-3
     rows = iso.audit(model, x, "D4").rows
     assert all("mix" in row.cause for row in rows if row.error > 1e-6)
@@ -247,8 +274,10 @@ def test_keeps_what_all_groups_have_and_no_more(names: tuple[str, ...], kind: st
     assert all(row.error < 1e-12 for row in iso.audit(model, x).rows)
 
 
-@pytest.mark.parametrize("kind", ["mixture", "pathway"])
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(
+    ("network", "kind"),
+    [*product(NETWORKS, ["mixture"]), ("all kinds", "pathway")],
+)
 def test_folds_to_one_plain_layer_each(network: str, kind: str) -> None:
     make, example = NETWORKS[network]
     model = randomise(iso.mixed(make(), PAPER, example, kind=kind, check=False)).double().eval()
@@ -286,7 +315,7 @@ def test_copies_files_and_costs(kind: str, tmp_path: Path) -> None:
 
 
 def test_exports_and_runs_in_onnxruntime() -> None:
-    model = iso.mixed(small(), ("C1", "C4", "D4"), EXAMPLE).eval()
+    model = iso.mixed(brief(), ("C1", "C4", "D4"), EXAMPLE).eval()
     x = torch.randn(2, 1, 9, 9)
     program = torch.export.export(model, (x,))
     same(run(program.module(), x), run(model, x), 1e-5)
@@ -295,7 +324,7 @@ def test_exports_and_runs_in_onnxruntime() -> None:
 
 def test_compiles_in_one_piece() -> None:
     torch._dynamo.reset()
-    model = iso.mixed(small(), ("C1", "D4"), EXAMPLE).double()
+    model = iso.mixed(brief(), ("C1", "D4"), EXAMPLE).double()
     compiled = torch.compile(copy.deepcopy(model), fullgraph=True, backend="aot_eager")
     x = torch.randn(2, 1, 9, 9, dtype=torch.float64)
     same(run(compiled, x), run(model, x), 1e-10)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import isotropy as iso
-from isotropy.groups import regular, trivial, vectors
+from isotropy.groups import regular, vectors
 from isotropy.nn import Conv2d
 from isotropy.nn.blueprint import weight_layers
 from isotropy.schemes import Partition, Tie
@@ -23,7 +23,6 @@ D4 = iso.group("D4")
 ALL = tuple(str(group) for group in D4.subgroups())
 PAPER = ("C1", "D1", "C2", "D2", "C4", "D4")
 TIES = {
-    "pixels": Tie(trivial(D4, 1), regular(D4, 1), (3, 3)),
     "fields": Tie(regular(D4, 1), regular(D4, 1), (2, 2)),
     "signed": Tie(vectors(D4), regular(D4, 1), (3, 3)),
 }
@@ -44,9 +43,7 @@ def separate(x: Tensor, scheme: MixtureScheme) -> Tensor:
     return outputs
 
 
-@pytest.mark.parametrize(
-    ("tie", "subgroups"), [("fields", ALL), ("pixels", PAPER), ("signed", PAPER)]
-)
+@pytest.mark.parametrize(("tie", "subgroups"), [("fields", ALL), ("signed", PAPER)])
 def test_equation_10_is_equation_11_for_every_set_of_subgroups(
     tie: str, subgroups: tuple[str, ...]
 ) -> None:
@@ -93,7 +90,7 @@ def test_norms_of_kernels_stay_while_numbers_and_weights_move(gradients: str) ->
     """After any number of epochs of a run, they are those at its beginning."""
     plain, data = network(), pictures()
     seen, numbers, weights = [], [], []
-    for epochs in (1, 2, 5):
+    for epochs in (1, 4):
         found = iso.search.mix(
             plain, *data, groups=PAPER, gradients=gradients, epochs=epochs, validation=0.25
         )
@@ -107,12 +104,12 @@ def test_norms_of_kernels_stay_while_numbers_and_weights_move(gradients: str) ->
     assert bool((fixed > 0).all())
     for now in seen:
         same(now, fixed, 1e-6)
-    assert float((numbers[2] - numbers[0]).norm() / numbers[0].norm()) > 0.01
+    assert float((numbers[1] - numbers[0]).norm() / numbers[0].norm()) > 0.01
     last = weights[-1]  # layers, groups, times
     assert torch.equal(last[:, :, 0], torch.full_like(last[:, :, 0], 1 / 6))  # α begins at 0
     assert torch.equal(last[:, :, :2], weights[0])  # a longer run begins as a shorter one does
     assert float((last[:, :, -1] - last[:, :, 0]).abs().max()) > 0.01
-    same(last.sum(1), torch.ones(3, 6), 1e-6)
+    same(last.sum(1), torch.ones(3, 5), 1e-6)
 
 
 def test_the_outcome_is_a_plain_network_of_the_smallest_group() -> None:
