@@ -760,7 +760,11 @@ REFUSED_MODULES: list[tuple[nn.Module, str]] = [
 )
 def test_modules_that_are_refused(module: nn.Module, words: str) -> None:
     model = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), module)
-    assert_refused(model.eval(), pictures().float(), words)
+    x = pictures().float()
+    assert_refused(model.eval(), x, words)
+    with suppress(iso.NotSupportedError):
+        trace(model, x)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
 
 
 def test_asymmetric_padding_is_named() -> None:

@@ -192,6 +192,7 @@ class Tracer(TorchFunctionMode):
         for path, module in self.model.named_modules():
             refuse_module(path or "the model", module)
             paths[module] = path
+        for module in paths:
             handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
             handles.append(module.register_forward_hook(after, with_kwargs=True))
         try:
