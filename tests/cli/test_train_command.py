@@ -186,6 +186,40 @@ def test_a_factory_in_a_file(isotropy: Command, tmp_path: Path) -> None:
         assert (outcome.status, outcome.err) == (0, "")
 
 
+UNUSUAL = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, outputs):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.head = nn.Linear(8, outputs)
+
+    def forward(self, x):
+        rows = torch.fft.fft2(x).abs().squeeze(1)
+        return self.head(torch.einsum("brc->bc", self.attention(rows, rows, rows)[0]))
+
+
+def net(outputs):
+    return Net(outputs)
+"""
+
+
+def test_a_plain_model_may_hold_anything(isotropy: Command, tmp_path: Path) -> None:
+    path = sources.write(tmp_path, "pictures")
+    Path("unusual.py").write_text(UNUSUAL)
+    found = isotropy("train", "unusual.py:net", path, "--epochs", "1", "--out", "a")
+    assert found.status == 0
+    assert "315 numbers to train; what else it costs is not known" in found.err
+    refused = isotropy("train", "unusual.py:net", path, "--group", "C4", "--quiet")
+    assert refused.status == 2
+    assert "attention is not supported" in refused.error
+    for command in (["predict", "a", path, "--average", "D4"], ["export", "a", "net.pt2"]):
+        assert isotropy(*command).status == 0
+
+
 def test_a_run_knows_when_the_users_file_has_changed(isotropy: Command, tmp_path: Path) -> None:
     path = sources.write(tmp_path, "pictures")
     mine = Path("mine.py")

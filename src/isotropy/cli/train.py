@@ -21,10 +21,13 @@ from isotropy.cli.shared import (
     load_data,
     start_run,
 )
+from isotropy.errors import NotSupportedError
 from isotropy.runs import MODEL
 from isotropy.training.settings import Settings
 
 if TYPE_CHECKING:
+    from torch import Tensor, nn
+
     from isotropy.data import Splits
     from isotropy.runs import Run
     from isotropy.training import Devices, Fit, Watch
@@ -84,9 +87,9 @@ def train(
     network = build(model, tied, own.train, seeded.seed)
     scaled = iso.training.standardised(own.train, network)
     own = own.each(lambda part: part.scaled_like(scaled))
+    costs = costs_of(network, own.train.batch([0])[0])
     run = devices.from_lead(lambda: start_run(context, loaded, kept, FREE))
-    speaking.say(f"{run.folder}: {len(own.train):,} samples to train on")
-    speaking.say(str(iso.cost(network, own.train.batch([0])[0])))
+    speaking.say(f"{run.folder}: {len(own.train):,} samples to train on\n{costs}")
     with run.unless_refused():
         found = iso.training.fit(
             network,
@@ -102,6 +105,17 @@ def train(
             watch=watches(speaking, where, run),
         )
     return finish(run, found, own, devices)
+
+
+def costs_of(network: nn.Module, x: Tensor) -> str:
+    """What training will cost, as far as it can be told: a plain model may hold anything."""
+    import isotropy as iso
+
+    try:
+        return str(iso.cost(network, x))
+    except NotSupportedError as reason:
+        count = sum(p.numel() for p in network.parameters())
+        return f"{count:,} numbers to train; what else it costs is not known ({reason})"
 
 
 def make_devices(where: DeviceFlags, precision: str) -> Devices:
