@@ -139,21 +139,24 @@ def _front_row(row: Result, context: Context) -> tuple[str, ...]:
 
 
 def course_table(result: Result, context: Context) -> Table | None:
-    """The best network's forebears from the first one on: what each let go of."""
+    """The best network's forebears from the first one on that let go of something, and itself."""
+    descent = list(_descent(result))
+    told = [(row, _let_go(before, row)) for before, row in descent]
+    kept = [pair for pair in told[1:-1] if pair[1]]
     listed = [
         (
             words(row.get("generation")),
-            words(row.get("id")),
-            _change(part(before, "groups"), part(row, "groups")) if before else "the first one",
+            changes or ("the first one" if row is told[0][0] else "nothing more"),
             context.unit.score(number(row.get("val_error"))),
             count(number(row.get("parameters"))),
+            words(row.get("id")),
         )
-        for before, row in _descent(result)
+        for row, changes in [*told[:1], *kept, *told[1:][-1:]]
     ]
     if len(listed) < 2:
         return None
-    head = ["generation", "network", "relaxed", f"validation {context.unit.name}", "parameters"]
-    return table(head, listed, numeric=[3, 4])
+    head = ["generation", "relaxed", f"validation {context.unit.name}", "parameters", "network"]
+    return table(head, listed, numeric=[2, 3, 4])
 
 
 def _descent(result: Result) -> Iterator[tuple[Result, Result]]:
@@ -170,10 +173,12 @@ def _descent(result: Result) -> Iterator[tuple[Result, Result]]:
     yield from pairwise(line)
 
 
-def _change(before: Result, after: Result) -> str:
+def _let_go(parent: Result, child: Result) -> str:
+    """What a network has relaxed, in words; nothing for the first one."""
+    before, after = part(parent, "groups"), part(child, "groups")
     changes = {
-        layer: f"{words(before.get(layer), NONE)} → {words(group)}"
+        layer: f"{words(before[layer], NONE)} → {words(group)}"
         for layer, group in after.items()
-        if group != before.get(layer)
+        if layer in before and group != before[layer]
     }
-    return groups_in_words(changes) or "nothing: trained on"
+    return groups_in_words(changes)

@@ -104,9 +104,10 @@ def interval_term(level: str) -> tuple[str, str]:
 
 
 def _groups(result: Result) -> Terms:
-    """The names of the candidates' groups, where they are explained nowhere else."""
-    named = {
-        words(row.get("group")): words(row.get("meaning")) for row in rows(result, "candidates")
-    }
-    told = [f"{name}: {meaning}" for name, meaning in named.items() if name and meaning]
+    """The names of the candidates' groups, those that stand for one thing."""
+    meanings: dict[str, set[str]] = {}
+    for row in rows(result, "candidates"):
+        if words(row.get("group")) and words(row.get("meaning")):
+            meanings.setdefault(words(row.get("group")), set()).add(words(row.get("meaning")))
+    told = [f"{name}: {meaning}" for name, (meaning, *more) in meanings.items() if not more]
     return [("Names of groups", "; ".join(told) + ".")] if told else []
