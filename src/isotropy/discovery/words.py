@@ -122,7 +122,7 @@ def needed(standing: Standing, plan: Plan, samples: int, learned: bool, cut_shor
         return "More time: a larger budget, or none."
     error, wanted = standing.gain.error, plan.tolerated
     more = max((error / wanted) ** 2, 1.5)
-    return f"About {round(samples * more, -2):,} samples instead of {samples:,}, or more rounds."
+    return f"About {round(samples * more, -2):,.0f} samples instead of {samples:,}, or more rounds."
 
 
 def recommendation(
