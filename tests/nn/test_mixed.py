@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -314,6 +315,64 @@ def test_copies_files_and_costs(kind: str, tmp_path: Path) -> None:
     assert cost.multiply_adds == iso.cost(small().double(), x).multiply_adds
 
 
+OTHERS: dict[str, tuple[nn.Module, Tensor, tuple[str, str], dict[str, object]]] = {
+    "vectors": (
+        nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3)),
+        torch.zeros(3, 4),
+        ("C2", "C4"),
+        {"action": {"r": [1, 2, 3, 0]}},
+    ),
+    "signed channels of signals": (
+        nn.Sequential(nn.Conv1d(3, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(24, 2)),
+        torch.zeros(2, 3, 6),
+        ("C1", "C2"),
+        {"action": {"r2": -torch.eye(3, dtype=torch.int64).numpy()}},
+    ),
+    "labels that are exchanged": (
+        nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 2)),
+        torch.zeros(2, 1, 5, 5),
+        ("D1", "D4"),
+        {"output": {"s": [1, 0]}},
+    ),
+    "maps, depthwise and up": (
+        nn.Sequential(
+            nn.Conv2d(2, 8, 3, padding=1),
+            nn.BatchNorm2d(8),
+            nn.Conv2d(8, 8, 3, padding=1, groups=8),
+            nn.ReLU(),
+            nn.ConvTranspose2d(8, 2, 2, 2),
+        ),
+        torch.zeros(2, 2, 4, 4),
+        ("C2", "D4"),
+        {"output": "image"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_other_inputs_and_outputs(what: str) -> None:
+    """Equivariant to the smaller group, and not to the larger one; folded to the same function."""
+    plain, example, (small, large), options = OTHERS[what]
+    model = randomise(iso.mixed(plain, [small, large], example, **options)).double().eval()
+    x = torch.randn(3, *example.shape[1:], dtype=torch.float64)
+    same(run(iso.fold(model), x), run(model, x), 1e-10)
+    assert iso.equivariance_error(model, x) < 1e-12
+    for layer in weight_layers(model).values():
+        layer.group = iso.group(large)  # as if it kept more
+    assert iso.equivariance_error(model, x) > 1e-3
+
+
+def test_sixteen_bits_by_autocast() -> None:
+    model = iso.mixed(brief(), ("C1", "D4"), EXAMPLE)
+    x = torch.randn(4, 1, 9, 9)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = model(x)
+    rough.float().sum().backward()
+    assert rough.dtype == torch.bfloat16
+    assert all(p.grad is not None for p in model.parameters())
+    same(rough, run(model, x), 0.05)
+
+
 def test_exports_and_runs_in_onnxruntime() -> None:
     model = iso.mixed(brief(), ("C1", "C4", "D4"), EXAMPLE).eval()
     x = torch.randn(2, 1, 9, 9)
@@ -471,6 +530,20 @@ def test_a_mixture_cannot_be_relaxed_or_mixed_again() -> None:
         iso.relax(model, "3", "C1")
     with pytest.raises(InputError, match="tied already"):
         iso.mixed(model, ["C2", "D4"], EXAMPLE)
+
+
+def test_groups_known_by_generators_alone_must_be_inside_one_of_them() -> None:
+    def swapping(**images: list[int]) -> iso.PermutationGroup:
+        return iso.PermutationGroup({name: np.array(image) for name, image in images.items()})
+
+    plain = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+    one, other = swapping(a=[1, 0, 3, 2]), swapping(b=[3, 2, 1, 0])
+    both = swapping(a=[1, 0, 3, 2], b=[3, 2, 1, 0])
+    x = torch.randn(3, 4, dtype=torch.float64)
+    model = randomise(iso.mixed(plain, [one, both], x.float(), fields="input")).double()
+    assert iso.equivariance_error(model, x) < 1e-12
+    with pytest.raises(InputError, match="groups that are known by generators alone have no join"):
+        iso.mixed(plain, [one, other], x.float(), fields="input")
 
 
 def test_statistics_over_fields_of_instances_are_refused() -> None:

@@ -78,6 +78,12 @@ def mixed(
     """
     blending = _blending(kind, _distinct(groups, example, action), prior, l2)
     whole = join_all(blending.groups)
+    for group in blending.groups:
+        if not group.is_subgroup_of(whole):
+            raise InputError(
+                f"groups: {group.name} is not inside {whole.name}, and groups that are known by "
+                "generators alone have no join"
+            )
     tied = equivariant(
         model, whole, example, output, action=action, fields=fields, exact=exact, check=check
     )

@@ -115,7 +115,8 @@ class MixedBatchNorm(TrackingNorm):
 
     def _mix(self, values: Float[Tensor, " orbits"]) -> Float[Tensor, " channels"]:
         """From one number per orbit of every group to their mixture per channel."""
-        return torch.softmax(self.alpha, 0) @ values[self.labels]
+        # no product of matrices, which autocast would compute in 16 bits
+        return (torch.softmax(self.alpha, 0)[:, None] * values[self.labels]).sum(0)
 
     def _spread(self, values: Tensor | None) -> Tensor | None:
         return None if values is None else self._mix(values)

@@ -14,7 +14,10 @@ class _Moments(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-        mean, var = torch.batch_norm_update_stats(x, None, None, 0.0)
+        if x.device.type == "cpu":  # vectorised over channels, as var_mean is not (3 ×, measured)
+            mean, var = torch.batch_norm_update_stats(x, None, None, 0.0)
+        else:
+            var, mean = torch.var_mean(x, _all_but_channels(x), correction=0)
         ctx.save_for_backward(x, mean)
         return mean, var
 
@@ -38,8 +41,11 @@ def moments(
     ([2.0], [1.0])
     """
     if torch.compiler.is_compiling() or x.dtype not in (torch.float32, torch.float64):
-        dims = [d for d in range(x.ndim) if d != 1]
-        var, mean = torch.var_mean(x, dims, correction=0)
+        var, mean = torch.var_mean(x, _all_but_channels(x), correction=0)
         return mean, var
     found: tuple[Tensor, Tensor] = _Moments.apply(x)  # type: ignore[no-untyped-call]
     return found
+
+
+def _all_but_channels(x: Tensor) -> list[int]:
+    return [d for d in range(x.ndim) if d != 1]
