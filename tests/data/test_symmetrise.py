@@ -327,6 +327,15 @@ def test_parts_get_draws_of_their_own() -> None:
     assert symmetrised(Splits(data, validation=data), "C4").test is None
 
 
+def test_groups_are_moves() -> None:
+    """By name, as themselves, and as moves; also groups without a name."""
+    data = pictures()
+    found = [symmetrised(data, move) for move in ("C4", iso.group("C4"), [Move(iso.group("C4"))])]
+    assert len({moved.fingerprint() for moved in found}) == 1
+    own = D4.subgroup(["s"], "mine")
+    assert symmetrised(data, own).name == "data by mine"
+
+
 def test_moves_in_turn() -> None:
     """Several moves are made one after the other, each with draws of its own."""
     data = pictures()

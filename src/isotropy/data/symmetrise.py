@@ -96,10 +96,14 @@ class Move:
         return f"{self._name}{amount}" + ("" if self.chance == 1 else f"@{self.chance:g}")
 
 
+Written = str | FiniteGroup | Move
+"""A move, or what is read as one."""
+
+
 @overload
 def symmetrised(
     data: DataSet,
-    moves: str | Move | Sequence[str | Move],
+    moves: Written | Sequence[Written],
     *,
     action: ActionSpec | None = None,
     labels: Permutations | None = None,
@@ -108,7 +112,7 @@ def symmetrised(
 @overload
 def symmetrised(
     data: Splits,
-    moves: str | Move | Sequence[str | Move],
+    moves: Written | Sequence[Written],
     *,
     action: ActionSpec | None = None,
     labels: Permutations | None = None,
@@ -116,7 +120,7 @@ def symmetrised(
 ) -> Splits: ...
 def symmetrised(
     data: DataSet | Splits,
-    moves: str | Move | Sequence[str | Move],
+    moves: Written | Sequence[Written],
     *,
     action: ActionSpec | None = None,
     labels: Permutations | None = None,
@@ -130,7 +134,7 @@ def symmetrised(
 
     Args:
         data: what to move; of `Splits` every part, each by draws of its own.
-        moves: one or several, made in this order; as text with commas between them.
+        moves: one or several, made in this order; groups, or text with commas between them.
         action: what the groups do to the entries of vectors, or to channels.
         labels: how elements of the group permute the labels, or the columns of targets; then one
             of the moves, and only one, must be by a group.
@@ -154,13 +158,19 @@ def symmetrised(
     return Splits(train, test, validation)
 
 
-def _moves(given: str | Move | Sequence[str | Move]) -> list[Move]:
+def _moves(given: Written | Sequence[Written]) -> list[Move]:
     if isinstance(given, str):
         given = given.split(",")
-    listed = [given] if isinstance(given, Move) else list(given)
+    listed = [given] if isinstance(given, Move | FiniteGroup) else list(given)
     if not listed:
         raise InputError("moves: there is none")
-    return [Move.read(move) if isinstance(move, str) else move for move in listed]
+    return [_as_move(move) for move in listed]
+
+
+def _as_move(given: Written) -> Move:
+    if isinstance(given, Move):
+        return given
+    return Move.read(given) if isinstance(given, str) else Move(given)
 
 
 def _part(
