@@ -127,6 +127,46 @@ ROWS: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "1: GroupNorm with num_groups=4 on 8 channels",
     ),
+    "no fields": (
+        lambda: iso.nn.GroupConv2d(0, 1, 3, "C4"),
+        "fields_in must be at least 1, not 0",
+    ),
+    "fewer fields than none": (
+        lambda: iso.nn.LiftingConv2d(3, -1, 3, "C4"),
+        "fields_out must be at least 1, not -1",
+    ),
+    "kernel of no pixels": (
+        lambda: iso.nn.GroupConv2d(1, 1, 0, "C4"),
+        "kernel sizes must be at least 1, not (0, 0)",
+    ),
+    "no blocks": (
+        lambda: iso.nn.Conv2d.tied(regular(C4), regular(C4), 3, groups=0),
+        "groups must be at least 1, not 0",
+    ),
+    "no stride": (
+        lambda: iso.nn.GroupConv2d(1, 1, 3, "C4", stride=(1, 0)),
+        "stride must be at least 1 on every axis, not (1, 0)",
+    ),
+    "dilation of nothing": (
+        lambda: iso.nn.ConvTranspose2d.tied(regular(C4), regular(C4), 3, dilation=0),
+        "dilation must be at least 1 on every axis, not (0, 0)",
+    ),
+    "padding below nothing": (
+        lambda: iso.nn.GroupConv2d(1, 1, 3, "C4", padding=-1),
+        "padding must be at least 0 on every axis, not (-1, -1)",
+    ),
+    "padding by an unknown word": (
+        lambda: iso.nn.GroupConv2d(1, 1, 3, "C4", padding="full"),
+        'padding must be a number, "same" or "valid", not \'full\'',
+    ),
+    "same size with a stride": (
+        lambda: iso.nn.GroupConv2d(1, 1, 3, "C4", padding="same", stride=2),
+        'padding="same" does not go with a stride, which is (2, 2)',
+    ),
+    "channels of a BatchNorm": (
+        lambda: iso.nn.BatchNorm(regular(C4, 2))(torch.zeros(2, 6, 3, 3)),
+        "BatchNorm is of 8 channels, not 6",
+    ),
     "channels of a GroupPool": (
         lambda: iso.nn.GroupPool(D4)(torch.zeros(1, 12, 3, 3)),
         "GroupPool over D4 needs a multiple of 8 channels, not 12",
@@ -404,6 +444,10 @@ ROWS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: iso.matching_width(convs, 8, "C4", X, match="time", output="field"),
         'match must be "parameters" or "multiply_adds", not \'time\'',
     ),
+    "assignments that are no numbers": (
+        lambda: iso.partition_distance([[0.5, float("nan")]], [[0.5, 0.5]]),
+        "an assignment matrix must not hold NaN",
+    ),
     "weight of another shape": (
         lambda: iso.nn.GroupConv2d(1, 1, 3, "C4").scheme.project_(torch.zeros(3, 3)),
         "weight must have shape (4, 4, 3, 3), not (3, 3)",
@@ -428,6 +472,12 @@ def test_bad_input(name: str) -> None:
     assert caught.value.__cause__ is None
 
 
+def hooked() -> nn.Module:
+    model = convs(8, 8)
+    model[1].register_forward_hook(lambda *_: None)
+    return model
+
+
 NOT_SUPPORTED: dict[str, tuple[Callable[[], object], str]] = {
     "pixel shuffle": (
         lambda: iso.equivariant(nn.Sequential(nn.Conv2d(1, 8, 3), nn.PixelShuffle(2)), "C4", X),
@@ -441,6 +491,10 @@ NOT_SUPPORTED: dict[str, tuple[Callable[[], object], str]] = {
             output="field",
         ),
         "0 (ConvTranspose2d): asymmetric padding: output_padding enlarges one side only",
+    ),
+    "a layer with a hook": (
+        lambda: iso.equivariant(hooked(), "D4", X, output="field"),
+        "1 (Conv2d): it has hooks, which its tied twin would not have; remove them first",
     ),
     "norm that cannot be lifted": (
         lambda: iso.equivariant(

@@ -399,11 +399,14 @@ SGDS: dict[str, Callable[..., Optimizer]] = {
     "momentum": lambda p: SGD(p, lr=0.005, momentum=0.9),
     "nesterov": lambda p: SGD(p, lr=0.005, momentum=0.9, nesterov=True),
     "dampening": lambda p: SGD(p, lr=0.005, momentum=0.9, dampening=0.5),
+    "momentum, fused": lambda p: SGD(p, lr=0.005, momentum=0.9, fused=True),
 }
 ADAPTIVE: dict[str, Callable[..., Optimizer]] = {
     "Adam": lambda p: Adam(p, lr=0.01, eps=1e-30),
     "amsgrad": lambda p: Adam(p, lr=0.01, eps=1e-30, amsgrad=True),
     "AdamW": lambda p: AdamW(p, lr=0.01, eps=1e-30, weight_decay=0.1),
+    "Adam, fused": lambda p: Adam(p, lr=0.01, eps=1e-30, fused=True),
+    "AdamW, fused": lambda p: AdamW(p, lr=0.01, eps=1e-30, weight_decay=0.1, fused=True),
     "NAdam": lambda p: NAdam(p, lr=0.01, eps=1e-30),
     "RMSprop": lambda p: RMSprop(p, lr=0.01, eps=1e-30),
     "RMSprop with momentum": lambda p: RMSprop(p, lr=0.01, eps=1e-30, momentum=0.9),

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from isotropy.errors import NotSupportedError
+from isotropy.errors import InputError, NotSupportedError
 from isotropy.groups.action import Action, Group
 from isotropy.nn.norm import Norm
 from isotropy.schemes import OrbitScheme, Partition, Refinement, Scheme, inherit, refinement
@@ -74,6 +74,12 @@ class TrackingNorm(Norm):
             return self.momentum
         self.num_batches_tracked.add_(1)
         return 1.0 / float(self.num_batches_tracked)
+
+    def _require_channels(self, x: Tensor) -> None:
+        """Where fields are seen as one channel each, another number of them could pass unseen."""
+        if x.shape[1] != self.channels.size:
+            kind = type(self).__name__
+            raise InputError(f"{kind} is of {self.channels.size} channels, not {x.shape[1]}")
 
     def _spread(self, values: Tensor | None) -> Tensor | None:
         """From one number per orbit to one per channel."""
@@ -168,6 +174,7 @@ class BatchNorm(TrackingNorm):
         self.register_buffer("rank", torch.from_numpy(ranks) if moved else None, persistent=False)
 
     def forward(self, x: Float[Tensor, "batch channels *space"]) -> Tensor:
+        self._require_channels(x)
         if not self.training and self.track_running_stats:
             mean, var = self._spread(self.running_mean), self._spread(self.running_var)
             return F.batch_norm(x, mean, var, self.weight, self.bias, False, 0.0, self.eps)
@@ -249,6 +256,7 @@ class InstanceNorm(TrackingNorm):
         )
 
     def forward(self, x: Float[Tensor, "batch channels *space"]) -> Tensor:
+        self._require_channels(x)
         own_statistics = self.training or not self.track_running_stats
         mean, var = self._spread(self.running_mean), self._spread(self.running_var)
         momentum = self._next_momentum() if self.training else 0.0
