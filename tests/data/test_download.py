@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,20 @@ def test_a_server_that_answers_another_range(server: Answers, tmp_path: Path) ->
     assert fetch(remote(server), tmp_path).read_bytes() == CONTENT
 
 
+def test_a_download_that_is_interrupted_goes_on(server: Answers, tmp_path: Path) -> None:
+    """Ctrl-C in the middle: what has come stays, and nothing else does."""
+
+    def interrupt(_: str, done: int, __: int | None) -> None:
+        if done >= 12 * PIECE:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(remote(server), tmp_path, progress=interrupt)
+    assert left_behind(tmp_path) == ["file.bin.part", "file.bin.part.version"]
+    assert fetch(remote(server), tmp_path).read_bytes() == CONTENT
+    assert server.asked[1] == ("/set/file.bin", f"bytes={12 * PIECE}-")
+
+
 # --- what cannot be had ----------------------------------------------------------------------
 
 
@@ -197,6 +212,33 @@ def test_mirrors_that_are_no_addresses(mirror: str, server: Answers, tmp_path: P
 def test_a_folder_that_cannot_be_made(server: Answers, tmp_path: Path) -> None:
     (tmp_path / "set").write_text("a file is where the folder should be")
     with pytest.raises(iso.InputError, match=r"cannot be written: .*; set ISOTROPY_DATA to a fold"):
+        fetch(remote(server), tmp_path)
+
+
+def test_a_disk_that_is_full(server: Answers, tmp_path: Path) -> None:
+    """A limit on the size of files stands for it; what has come is gone on with when there is room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(iso.InputError, match=r"file\.bin: cannot be written: File too large"):
+            fetch(remote(server), tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert fetch(remote(server), tmp_path).read_bytes() == CONTENT
+
+
+def test_a_wrong_file_that_cannot_be_removed(
+    server: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache for all to read and nobody to change: said, and not used."""
+    path = fetch(remote(server), tmp_path)
+    path.write_bytes(b"another file")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(iso.FileFormatError, match="it cannot be removed from here; replace it"):
         fetch(remote(server), tmp_path)
 
 

@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 
 CHUNK_BYTES = 64 * 2**20
 
-KEPT_BYTES = 2**30
+KEPT_BYTES = 2**29
 """Up to so much is kept in memory of samples that take work to give; of more none is."""
 
 READY = (np.dtype(np.uint8), np.dtype(np.float32))
