@@ -96,6 +96,29 @@ def test_a_budget_is_said_to_make_results_depend_on_the_machine() -> None:
     assert "mean squared error" in said
 
 
+def test_the_audit_shows_the_columns_that_hold_anything() -> None:
+    result = examples.image_result()
+    for row in result["audit"]:
+        row["error"] = None
+    said = text_of(result)
+    assert "all weights note conv1" in said
+    assert "Errors near 1e-7" not in said
+    for row in result["audit"]:
+        row.pop("note", None)
+    assert "all weights conv1" in text_of(result)
+
+
+def test_shares_are_drawn_as_shares_however_little_is_known() -> None:
+    result = examples.image_result()
+    result["candidates"][2]["interval"] = [-0.4, 1.6]
+    said = text_of(result)
+    assert "C4, tied, equally many parameters: 97.1% (0.0% to 100.0%)" in said
+
+
+def test_what_is_not_tied_is_not_compared_with_itself() -> None:
+    assert "without symmetry 95% interval" not in text_of(examples.nothing_result())
+
+
 # ---- any result ----------------------------------------------------------------------------------
 
 ODD: list[Any] = [None, True, -1, 0, 3.7, float("nan"), float("inf"), 1e300, "", "<b>", [], [[]],

@@ -80,5 +80,10 @@ def audit_table(result: Result) -> Table | None:
     if not listed:
         return None
     head = ["layer", "kind", "free weights", "all weights", "error", "note"]
-    kept = len(head) if any(row[-1] for row in listed) else len(head) - 1
-    return table(head[:kept], [row[:kept] for row in listed], numeric=[2, 3, 4])
+    empty = {NONE, ""}
+    kept = [i for i in range(len(head)) if i < 4 or any(row[i] not in empty for row in listed)]
+    return table(
+        [head[i] for i in kept],
+        [[row[i] for i in kept] for row in listed],
+        numeric=[place for place, i in enumerate(kept) if i in (2, 3, 4)],
+    )

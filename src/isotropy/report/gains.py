@@ -148,13 +148,21 @@ def _points(result: Result, chosen: str, context: Context) -> Iterator[Point]:
         yield from _point(name, part(row, "augmented"), 3, context)
 
 
+def _possible(between: tuple[float, float] | None, context: Context) -> tuple[float, float] | None:
+    """An interval of scores without what no share can be: few runs know little."""
+    if between is None or not context.unit.percent:
+        return between
+    low, high = (min(max(value, 0.0), 1.0) for value in between)
+    return low, high
+
+
 def _point(
     name: str, row: Result, series: int, context: Context, strong: bool = False
 ) -> Iterator[Point]:
     score, size = number(row.get("score")), number(row.get("parameters"))
     if score is None or size is None or size <= 0:
         return
-    unit, between = context.unit, interval(row.get("interval"))
+    unit, between = context.unit, _possible(interval(row.get("interval")), context)
     called = ", ".join(filter(None, (name, NETWORKS[series])))
     said = f"{called}: {unit.score(score)}"
     if between:

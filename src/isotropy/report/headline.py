@@ -78,7 +78,11 @@ def answer(result: Result) -> str:
 
 def _facts(result: Result, row: Result, context: Context) -> list[Fact]:
     test = part(part(result, "recommended"), "test")
-    facts = [_test_fact(test, context), _gain_fact(row, context), _size_fact(result, row)]
+    facts = [
+        _test_fact(test, bool(row), context),
+        _gain_fact(row, context),
+        _size_fact(result, row),
+    ]
     seconds = number(part(result, "time").get("seconds"))
     networks = number(part(result, "time").get("networks"))
     if seconds is not None:
@@ -87,13 +91,13 @@ def _facts(result: Result, row: Result, context: Context) -> list[Fact]:
     return [fact for fact in facts if fact is not None]
 
 
-def _test_fact(test: Result, context: Context) -> Fact | None:
+def _test_fact(test: Result, is_tied: bool, context: Context) -> Fact | None:
     score = number(test.get("score"))
     if score is None:
         return None
     notes = []
     plain = number(test.get("baseline_score"))
-    if plain is not None:
+    if plain is not None and is_tied:
         notes.append(f"{context.unit.score(plain)} without symmetry")
     between = interval(test.get("interval"))
     if between is not None:
