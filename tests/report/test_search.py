@@ -86,12 +86,14 @@ def test_every_network_is_in_the_lineage_and_the_last_ones_in_the_front() -> Non
     assert any(mark.startswith(said) for mark in marks(page, "lineage"))
 
 
-def test_networks_that_were_given_up_are_counted_and_not_drawn() -> None:
-    result = examples.evolve_result(4)
+def test_networks_that_failed_are_counted_and_not_drawn() -> None:
+    result = examples.evolve_result(4) | {"passes": 96.5}
+    result["population"][1]["stopped_early"] = True
     for row in result["population"][-3:]:
         row |= {"val_error": None, "failed": True}
     page = search_page(result)
-    assert "3 given up" in page
+    assert f"{len(result['population'])} networks trained, 1 stopped early, 3 failed" in page
+    assert "96.5" in page
     assert len(marks(page, "lineage")) == len(result["population"]) - 3
 
 

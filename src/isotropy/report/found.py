@@ -104,7 +104,7 @@ def layers_table(result: Result) -> Table | None:
 
 def search_facts(result: Result) -> Facts:
     """What the search was asked to do, and how long it took."""
-    failed = sum(row.get("failed") is True for row in rows(result, "population"))
+    passes = number(result.get("passes"))
     seconds, beside = number(result.get("seconds")), number(result.get("baseline_seconds"))
     return known(
         ("method", method_words(result)),
@@ -112,7 +112,16 @@ def search_facts(result: Result) -> Facts:
         ("tied to at first", words(result.get("group"))),
         ("groups of a layer", ", ".join(map(words, items(result, "groups")))),
         *[(str(k).replace("_", " "), plain(v)) for k, v in part(result, "settings").items()],
-        ("networks", "".join(_trained(result)) + (f", {failed} given up" if failed else "")),
+        ("networks", ", ".join([*_trained(result), *_cut_short(result)])),
+        ("passes over the data", f"{passes:,.4g}" if passes is not None else ""),
         ("time", duration(seconds) if seconds is not None else ""),
         ("time of baselines", duration(beside) if beside is not None else ""),
     )
+
+
+def _cut_short(result: Result) -> list[str]:
+    """How many networks were not trained to the end, and how many could not be made."""
+    kinds = {"stopped_early": "stopped early", "failed": "failed"}
+    population = rows(result, "population")
+    counted = {word: sum(row.get(k) is True for row in population) for k, word in kinds.items()}
+    return [f"{number_} {word}" for word, number_ in counted.items() if number_]

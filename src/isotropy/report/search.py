@@ -16,9 +16,10 @@ number where less is better, as `metric` says.
     groups      [names of the groups that a layer may have], smallest first
     settings    {name: value}: what the search was asked to do, each a text, number or truth value
     population  evolve: [{id, parent: id or null, generation, selected: was it kept as a parent,
-                groups: {layer: group}, val_error, parameters, seconds, failed: true if it was
-                given up}], parents before children. A network that stays unchanged for several
-                generations has a row for each, whose parent is the row before.
+                groups: {layer: group}, val_error, parameters, seconds, stopped_early: true if
+                it was not trained to the end, failed: true if it could not be made}], parents
+                before children. A network that stays unchanged for several generations has a row
+                for each, whose parent is the row before.
     front       evolve: [ids] that no other betters in both error and parameters
     best        evolve: the id with the smallest val_error
     max_morphism_error   evolve: the largest difference, relative, between a child's and its
@@ -34,6 +35,7 @@ number where less is better, as `metric` says.
                 that baseline's, paired over seeds
     seconds     the time of the search itself; baseline_seconds that of all baselines
     trials      the number of networks that it trained
+    passes      over the training data, of all networks together
     run         {command, seed, started, machine: {…}, versions: {…}, resume, deterministic}
     version     of isotropy
 
