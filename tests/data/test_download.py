@@ -216,7 +216,7 @@ def test_a_folder_that_cannot_be_made(server: Answers, tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full(server: Answers, tmp_path: Path) -> None:
-    """A limit on the size of files stands for it; what has come is gone on with when there is room."""
+    """A limit on the size of files stands for it; when there is room again it goes on."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:

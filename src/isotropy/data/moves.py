@@ -159,10 +159,10 @@ def turned(
     return F.grid_sample(x, places, mode=mode, align_corners=False)
 
 
-def rolled(x: Tensor, amounts: NDArray[np.int64], axis: int) -> Tensor:
+def rolled(x: Tensor, amounts: NDArray[np.int64], axis: int = -1) -> Tensor:
     """Every sample shifted cyclically along an axis by its own amount.
 
-    >>> rolled(torch.arange(6).reshape(2, 1, 3), np.array([0, 1]), 2).tolist()
+    >>> rolled(torch.arange(6).reshape(2, 1, 3), np.array([0, 1])).tolist()
     [[[0, 1, 2]], [[5, 3, 4]]]
     """
     length = x.shape[axis]
