@@ -71,7 +71,7 @@ def test_when_nothing_is_open_no_symmetry_is_said_to_be_none() -> None:
         "Parameters 5,062 5,234 without symmetry",
         "Took 41 s 63 networks trained",
         "a quarter turn the same 50.7% 0.61 1 1,437",
-        "conv2 Conv2d 2,304 9,216 3.2e-02 stride 2 leaves one pixel over at size 8",
+        "conv2 Conv2d 2,304 9,216 0.032 stride 2 leaves one pixel over at size 8",
         "To decide it: about 12 more pairs, or three times as many samples",
         "dropped after 3 pairs",
         "1,150 for training, 378 for choosing, 269 for the test at the end",

@@ -72,7 +72,7 @@ def audit_table(result: Result) -> Table | None:
             words(row.get("kind")),
             count(number(row.get("free"))),
             count(number(row.get("total"))),
-            NONE if number(row.get("error")) is None else f"{number(row.get('error')):.1e}",
+            _error(number(row.get("error"))),
             words(row.get("note")),
         )
         for row in rows(result, "audit")
@@ -87,3 +87,7 @@ def audit_table(result: Result) -> Table | None:
         [[row[i] for i in kept] for row in listed],
         numeric=[place for place, i in enumerate(kept) if i in (2, 3, 4)],
     )
+
+
+def _error(value: float | None) -> str:
+    return NONE if value is None else significant(value, 2)

@@ -9,7 +9,7 @@ from isotropy.report.context import Context
 from isotropy.report.facts import Facts, known, plain
 from isotropy.report.figure import Table, table
 from isotropy.report.headline import Fact, Headline
-from isotropy.report.numbers import count, duration, times
+from isotropy.report.numbers import count, duration, significant, times
 from isotropy.report.read import Result, interval, items, number, part, rows, texts, words
 
 
@@ -63,7 +63,7 @@ def _facts(result: Result, context: Context) -> tuple[Fact, ...]:
         facts.append(Fact("Parameters", count(size)))
     if morphism is not None:
         note = "largest difference between a child's answers and its parent's at birth, relative"
-        facts.append(Fact("Change by relaxing", f"{morphism:.1e}", (note,)))
+        facts.append(Fact("Change by relaxing", significant(morphism, 2), (note,)))
     if (seconds := number(result.get("seconds"))) is not None:
         facts.append(Fact("Took", duration(seconds), _trained(result)))
     return tuple(fact for fact in facts if fact is not None)
@@ -109,7 +109,7 @@ def search_facts(result: Result) -> Facts:
     return known(
         ("method", method_words(result)),
         ("model", words(part(result, "model").get("name"))),
-        ("tied to at first", words(result.get("group"))),
+        ("largest group", words(result.get("group"))),
         ("groups of a layer", ", ".join(map(words, items(result, "groups")))),
         *[(str(k).replace("_", " "), plain(v)) for k, v in part(result, "settings").items()],
         ("networks", ", ".join([*_trained(result), *_cut_short(result)])),
