@@ -29,7 +29,7 @@ from tests.data.official import idx, jpeg, labelled, made_of, pixels, table, tar
 from tests.data.server import serving
 from tests.turns import ELEMENTS, turn
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"  # real files beside the repository
 
 
 def read(

@@ -7,6 +7,7 @@ way each time, so they may be pictures in files that are never all decoded.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class ByGroup(Drawn):
         images = {g: torch.from_numpy(targets.of(g).target) for g in targets.test_elements}
         return self._each(y, which, lambda part, element: images[element][part])
 
-    def _each(self, x: Tensor, which: IntArray, change: Any) -> Tensor:
+    def _each(self, x: Tensor, which: IntArray, change: Callable[[Tensor, str], Tensor]) -> Tensor:
         """The samples of every element but the first, which moves nothing, changed by it."""
         group = self.inputs.group
         assert isinstance(group, FiniteGroup)
