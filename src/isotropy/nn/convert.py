@@ -146,7 +146,8 @@ def _give_weights(layer: Weighted, module: Any, inside: Dim, outside: Dim, recip
         pairs.append((layer.bias_scheme, bias))
     for scheme, value in pairs:
         if recipe.weights == "fresh":
-            scheme.reset(float(value.double().square().mean().sqrt()) if value.numel() else 0.0)
+            size = torch.linalg.vector_norm(value, dtype=torch.float64)
+            scheme.reset(float(size) / max(value.numel(), 1) ** 0.5)
         elif recipe.weights == "project":
             scheme.project_(value)
         else:

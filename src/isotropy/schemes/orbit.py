@@ -161,10 +161,12 @@ def _repeats(partition: Partition) -> int:
         if labels[height].flat[0] != labels.flat[0] + step and labels.flat[0] >= 0:
             continue
         pattern = labels.reshape(blocks, height, -1)
-        shift = np.where(pattern[0] < 0, 0, step)
-        expected = pattern[0] + shift * np.arange(blocks)[:, None, None]
+        shift = np.where(pattern[0] < 0, 0, step).astype(labels.dtype)
         same_signs = signs is None or (signs.reshape(blocks, -1) == signs[:height].ravel()).all()
-        if np.array_equal(pattern, expected) and same_signs:
+        # one after the other, so that what is compared stays in cache
+        if same_signs and all(
+            np.array_equal(own, pattern[0] + i * shift) for i, own in enumerate(pattern)
+        ):
             return blocks
     return 1
 
