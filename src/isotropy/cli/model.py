@@ -77,7 +77,7 @@ def build(model: str, flags: ModelFlags, data: DataSet, seed: int) -> nn.Module:
     import isotropy as iso
 
     _require_sense(flags)
-    make = _factory(model, data, _options(flags.option or []))
+    make = factory_of(model, data, _options(flags.option or []))
     example, _ = data.batch([0, min(1, len(data) - 1)])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(iso.training.torch_seed(seed, "model"))
@@ -148,7 +148,7 @@ def _options(given: list[str]) -> dict[str, Any]:
 # -- factories ----------------------------------------------------------------------------------
 
 
-def _factory(
+def factory_of(
     name: str, data: DataSet, options: dict[str, Any]
 ) -> Callable[[int | None], nn.Module]:
     """What makes the plain model of a width (None for its own)."""

@@ -16,6 +16,7 @@ from isotropy.evidence.probe import Factory, Probe
 from isotropy.evidence.symmetry import Symmetry
 
 FEWEST_PER_CLASS = 6
+METHODS = ("race", "mix")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Asked:
         plan: how much is done.
         model: makes the user's own network by width, or None.
         width: of the untied network, or None.
+        method: "race", or "mix" to ask as well in which layers the recommended symmetry helps.
     """
 
     data: Splits
@@ -39,8 +41,11 @@ class Asked:
     plan: Plan
     model: Factory | None
     width: int | None
+    method: str = "race"
 
     def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(f"method must be one of {METHODS}, not {self.method!r}")
         data = self.data.train
         if data.task == "dense":
             raise InputError("discover: needs one label or some numbers for each sample, not maps")
@@ -72,6 +77,7 @@ class Asked:
             "budget": self.budget,
             "seed": self.seed,
             "width": self.width,
+            "method": self.method,
             **{f"plan_{key}": value for key, value in asdict(self.plan).items()},
         }
 
@@ -85,6 +91,7 @@ def ask(
     model: Factory | None = None,
     width: int | None = None,
     blocks: int = 1,
+    method: str = "race",
     **reading: Any,
 ) -> Asked:
     """Check what is asked.
@@ -98,8 +105,9 @@ def ask(
         model: makes the user's own network by width.
         width: of the untied network.
         blocks: of vectors, how many columns move together.
+        method: "race" or "mix".
         reading: further options of `iso.data.load`.
     """
     data = load(source, seed=seed, **reading)
     listed = tuple(candidates_for(data.train, candidates, blocks))
-    return Asked(data, listed, seconds_of(budget), seed, plan or Plan(), model, width)
+    return Asked(data, listed, seconds_of(budget), seed, plan or Plan(), model, width, method)

@@ -12,7 +12,7 @@ import numpy as np
 
 from isotropy.data import DataSet, split
 from isotropy.discovery.clock import Clock
-from isotropy.discovery.contender import units
+from isotropy.discovery.contender import Contender, units
 from isotropy.discovery.discovered import Discovery
 from isotropy.discovery.inputs import (
     InputTest,
@@ -24,6 +24,7 @@ from isotropy.discovery.inputs import (
     run_move,
 )
 from isotropy.discovery.last import Shipped, open_model, train_last
+from isotropy.discovery.layers import layers_used
 from isotropy.discovery.ledger import Ledger
 from isotropy.discovery.progress import Progress
 from isotropy.discovery.race import Race
@@ -95,7 +96,7 @@ class Course:
         learned = has_learned(race, study.data, plan)
         rules = Rules(plan.margin, plan.tolerated, learned)
         chosen = chosen_of(race, rules)
-        shipped = self._last_look(pool, study, comparing, test, race, chosen)
+        shipped = self._last_look(pool, study, comparing, test, chosen)
         model = open_model(shipped["recommended"])
         example, _ = test.batch(np.arange(min(len(test), 8)))
         found = Findings(
@@ -111,6 +112,7 @@ class Course:
             self.started,
             {"budget": self.asked.budget, "seed": self.asked.seed, "command": self.command},
             layer_rows(model, example, chosen),
+            self._layers(study, chosen),
         )
         result = to_json(found)
         images = keep_samples(test, chosen, self.asked.candidates, result)
@@ -172,6 +174,13 @@ class Course:
             found.append(test)
         return judged(found, moves, study.plan.alpha)
 
+    def _layers(self, study: Study, chosen: Contender | None) -> dict[str, Any]:
+        """In which layers the recommended symmetry helps, where that was asked."""
+        if self.asked.method != "mix" or chosen is None:
+            return {}
+        self.progress.stage("asking in which layers it helps")
+        return layers_used(study, chosen.symmetry, self.folder / "mixture")
+
     def _reserve(self, study: Study, comparing: DataSet) -> float:
         """Units of the last two networks, which must fit into the budget too."""
         per_sample = len(comparing) / max(study.sizes[0], 1)
@@ -183,8 +192,7 @@ class Course:
         study: Study,
         comparing: DataSet,
         test: DataSet,
-        race: Race,
-        chosen: Any,
+        chosen: Contender | None,
     ) -> dict[str, Shipped]:
         """Train the recommended network and the untied one on everything but the test data."""
         self.progress.stage("training the recommended network")

@@ -31,6 +31,7 @@ def discover(
     model: Factory | None = None,
     width: int | None = None,
     blocks: int = 1,
+    method: str = "race",
     workers: int | None = None,
     progress: Progress | None = None,
     layout: str | None = None,
@@ -60,6 +61,7 @@ def discover(
         model: makes your own network by width, instead of the small one that is built in.
         width: of the untied network.
         blocks: of vectors, how many consecutive columns move together.
+        method: "race"; or "mix", to ask as well in which layers the recommended symmetry helps.
         workers: how many networks are trained at once; by default one for every core. The result
             does not depend on it.
         progress: is told how it goes.
@@ -84,6 +86,7 @@ def discover(
         model,
         width,
         blocks,
+        method,
         layout=layout,
         task=task,
         resize=resize,

@@ -13,6 +13,7 @@ from torch import nn
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.action import Group
 from isotropy.groups.named import group
+from isotropy.report import discovery_page, write
 
 _HEAD = ("candidate", "verdict", "gain", "95% interval", "moved data", "what it is")
 
@@ -74,8 +75,6 @@ class Discovery:
         Args:
             path: where to.
         """
-        from isotropy.report import discovery_page, write  # above this part, and only shows it
-
         where = Path(path)
         write(where, discovery_page(self.result, self.images))
         return where

@@ -20,7 +20,7 @@ from isotropy.nn.equivariant import equivariant
 from isotropy.nn.files import load, save
 from isotropy.nn.linear import Weighted
 
-LAST = -1  # the number of its round
+EPS = 1e-12  # torch wants some; far below the rounding of any deviation
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _wrapped(net: nn.Module, probe: Probe, train: DataSet) -> nn.Sequential:
     )
     norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes - 1]
     layers: OrderedDict[str, nn.Module] = OrderedDict()
-    layers["scale"] = norm(channels, eps=0.0, momentum=0.0, affine=False)
+    layers["scale"] = norm(channels, eps=EPS, momentum=0.0, affine=False)
     layers["net"] = net
     if train.target_scaling is not None:
         layers["unscale"] = nn.Linear(probe.outputs, probe.outputs)

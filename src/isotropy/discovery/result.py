@@ -43,7 +43,8 @@ class Findings:
         shipped: the last networks, by name: "recommended" and "untied".
         started: when.
         facts: of the run: command, seed, budget.
-        files: what was written.
+        audit: of the recommended network.
+        layers: how much each of them uses which group.
     """
 
     race: Race
@@ -58,7 +59,7 @@ class Findings:
     started: float
     facts: dict[str, Any]
     audit: list[dict[str, Any]] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    layers: dict[str, Any] = field(default_factory=dict)
 
 
 def has_learned(race: Race, data: DataSet, plan: Plan) -> bool:
@@ -107,10 +108,11 @@ def to_json(found: Findings) -> dict[str, Any]:
         "baseline": _arm(race, UNTIED, ""),
         "inputs": [_input(test, found.moves) for test in found.tests],
         "audit": found.audit,
+        "layers": found.layers,
         "undecided": _undecided(found, rows),
         "time": _time(found),
         "run": _run(found),
-        "model": {"usage": {}, "files": found.files},
+        "model": {},
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,8 @@ from isotropy.nn.blueprint import groups_of
 from isotropy.nn.cost import cost
 from isotropy.nn.export import export
 from isotropy.nn.files import save
+from isotropy.report import discovery_page, write
+from isotropy.runs import to_json
 
 RESULT, SAMPLES, REPORT = "result.json", "samples.npz", "report.html"
 MODEL, ONNX = "model.safetensors", "model.onnx"
@@ -57,7 +58,7 @@ def keep_model(
     result: dict[str, Any],
     images: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write the model, samples and the result; the result with its files and how to use them."""
+    """Write the model, samples, page and result; the result with its files and how to use them."""
     save(model, folder / MODEL)
     files = [MODEL]
     if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxscript"):
@@ -67,7 +68,8 @@ def keep_model(
     np.savez_compressed(folder / SAMPLES, samples=images["samples"], **turned)
     files += [SAMPLES, REPORT]
     whole = {**result, "model": {"usage": usage(folder, ONNX in files), "files": files}}
-    write_text(folder / RESULT, json.dumps(whole, allow_nan=False, ensure_ascii=False) + "\n")
+    write(folder / REPORT, discovery_page(whole, images))
+    write_text(folder / RESULT, to_json(whole) + "\n")
     return whole
 
 

@@ -22,7 +22,7 @@ from isotropy.nn.equivariant import equivariant
 
 Factory = Callable[[int], nn.Module]
 
-FULL = 16  # pixels that a picture is brought to by strided convolutions first
+FULL = 8  # pixels that a picture is brought to by strided convolutions first
 BINS = 8  # places along a signal that the untied network tells apart
 GRID_WIDTH, ENTRIES_WIDTH = 16, 48
 
@@ -106,7 +106,7 @@ def count(model: nn.Module) -> int:
 def grid_network(shape: tuple[int, ...], outputs: int, width: int) -> nn.Sequential:
     """A small network for pictures and volumes, exact under whatever keeps their grid.
 
-    Convolutions of stride 2 bring a large grid to at most 16 pixels first. A kernel of 4, or of 5
+    Convolutions of stride 2 bring a large grid to at most 8 pixels first. A kernel of 4, or of 5
     where the size is odd, then meets the grid at both ends alike.
 
     Args:
