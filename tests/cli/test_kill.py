@@ -181,7 +181,7 @@ def test_two_processes_come_to_what_one_does(tmp_path: Path) -> None:
         done = subprocess.run(
             [*start, out, *more], cwd=tmp_path, capture_output=True, text=True, timeout=200
         )
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["run"] == out
     one, two = (Run.open(tmp_path / out) for out in ("one", "two"))
     for a, b in zip(one.model().parameters(), two.model().parameters(), strict=True):

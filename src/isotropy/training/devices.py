@@ -6,6 +6,7 @@ statistics of each process's own part of a batch, as it does everywhere.
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -130,12 +131,10 @@ class OnFabric(Devices):
         self.fabric.backward(loss)
 
     def gather(self, values: Tensor, length: int) -> Tensor:
-        longest = -(-length // self.world)
-        padded = values.new_zeros((longest, *values.shape[1:]))
-        padded[: len(values)] = values
-        parts = self.fabric.all_gather(padded).reshape(self.world, longest, *values.shape[1:])
-        sizes = [len(part) for part in np.array_split(np.arange(length), self.world)]
-        return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
+        whole = values.new_zeros((length, *values.shape[1:]))
+        whole[torch.from_numpy(self.share(length)).to(whole.device)] = values
+        summed: Tensor = self.fabric.all_reduce(whole, reduce_op="sum")
+        return summed
 
     def from_lead(self, make: Callable[[], T]) -> T:
         made: T | IsotropyError | None = None
@@ -168,6 +167,7 @@ def on_fabric(devices: str, strategy: str, precision: str) -> OnFabric:
         raise InputError(
             "devices and strategy need lightning-fabric: pip install 'isotropy[fabric]'"
         ) from None
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # not how it connects
     try:
         fabric = Fabric(
             accelerator="auto",
