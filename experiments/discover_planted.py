@@ -121,10 +121,10 @@ def _array(data: DataSet) -> NDArray[np.float32]:
 
 
 def signals(_: str, planted: str, seed: int) -> DataSet:
-    """Two kinds of chirps in noise, at a place that tells them apart too, unless shifts are planted.
+    """Two kinds of decaying waves in noise, near the beginning of the signal.
 
-    A chirp goes up or down, its amplitude decays and its sign is positive, so neither reversal, nor
-    a change of sign, nor a shift leaves the signals alike before they are planted.
+    They begin suddenly and are mostly positive, so neither reversal nor a change of sign nor a
+    shift leaves signals alike before it is planted.
     """
     draw = np.random.default_rng(seed)
     count, length = 1200, 64

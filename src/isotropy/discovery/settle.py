@@ -76,8 +76,8 @@ def fitted(
         return plan
     if affordable < FEWEST_SEEN:
         raise InputError(
-            f"budget: in {seconds:.0f} s there is no time to compare {len(costs) - 1} candidates on "
-            f"these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are needed); give "
+            f"budget: {seconds:.0f} s are left, too little to compare {len(costs) - 1} candidates "
+            f"on these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are needed); give "
             "more, name fewer candidates, or make pictures smaller with resize (--resize 32)"
         )
     # few passes over many samples teach less than several over fewer
