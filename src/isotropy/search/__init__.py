@@ -1,6 +1,7 @@
 """Searches over symmetries: which group, and in which layer, found while training."""
 
 from isotropy.search.breed import Generation
+from isotropy.search.compare import Comparison, compare
 from isotropy.search.evolution import Evolution
 from isotropy.search.evolve import evolve
 from isotropy.search.lineage import Individual
@@ -8,4 +9,15 @@ from isotropy.search.mix import mix
 from isotropy.search.mixing import Mixing
 from isotropy.search.workers import Failed, Workers
 
-__all__ = ["Evolution", "Failed", "Generation", "Individual", "Mixing", "Workers", "evolve", "mix"]
+__all__ = [
+    "Comparison",
+    "Evolution",
+    "Failed",
+    "Generation",
+    "Individual",
+    "Mixing",
+    "Workers",
+    "compare",
+    "evolve",
+    "mix",
+]

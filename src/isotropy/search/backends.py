@@ -21,6 +21,9 @@ CONNECT_SECONDS = 10
 _IDLE_SECONDS = 120
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
+_HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""How a client of gRPC, which Ray speaks, begins; a server answers with its settings."""
+
 Call = Callable[..., Any]
 
 
@@ -114,7 +117,7 @@ class RayTasks(Backend):
         self._ray: Any = ray
         self._ours = not ray.is_initialized()
         if self._ours:
-            require_reachable(address, "Ray cluster")
+            require_reachable(address, "Ray cluster", _HTTP2)
             options: dict[str, Any] = {"num_cpus": count} if address is None else {}
             try:
                 ray.init(address or "local", log_to_driver=False, **options)
@@ -146,7 +149,7 @@ class DaskTasks(Backend):
             import distributed
         except ImportError:
             raise InputError("dask is not installed: pip install 'isotropy[dask]'") from None
-        require_reachable(address, "Dask scheduler")
+        require_reachable(address, "Dask scheduler", b"")
         kit: Any = distributed
         self._cluster: Any = None
         if address is None:
@@ -170,12 +173,13 @@ class DaskTasks(Backend):
             self._cluster.close()
 
 
-def require_reachable(address: str | None, what: str) -> None:
-    """Refuse an address where nobody listens, before a client waits for minutes.
+def require_reachable(address: str | None, what: str, greeting: bytes | None = None) -> None:
+    """Refuse an address where nobody listens, before a client waits for minutes or for ever.
 
     Args:
         address: "host:port", perhaps with a scheme before it; anything without a port passes.
         what: who should listen there, for the message.
+        greeting: what is said first to one that has to answer; None if it need not.
     """
     if address is None:
         return
@@ -183,7 +187,11 @@ def require_reachable(address: str | None, what: str) -> None:
     if not colon or not port.isdigit():
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS) as line:
+            if greeting is not None:
+                line.sendall(greeting)
+                if not line.recv(1):
+                    raise ConnectionError("it hangs up")
     except (OSError, OverflowError) as error:
         raise IsotropyError(f"no {what} at {address}: {_first(error)}") from None
 

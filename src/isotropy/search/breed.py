@@ -175,6 +175,7 @@ class Breeding:
             metric="mse" if self.nursery.problem.train.task == "regression" else "error",
             about=about,
             nursery=self.nursery,
+            rules=self.rules,
             children=self.children,
         )
 

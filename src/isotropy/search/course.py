@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from isotropy.data import DataSet
 from isotropy.data.samples import IntArray
 from isotropy.errors import InputError
-from isotropy.training import Settings, evaluate, fit, stream, torch_seed
+from isotropy.training import Augmentation, Settings, evaluate, fit, stream, torch_seed
 from isotropy.training.optimizer import make_optimizer, rate
 
 PAPER = Settings(
@@ -78,6 +78,7 @@ class Course:
         generation: int,
         stage: int,
         key: tuple[str | int, ...],
+        augmentation: Augmentation | None = None,
     ) -> None:
         """Train a network, in place, for one stage of a generation.
 
@@ -88,6 +89,7 @@ class Course:
             generation: from 1.
             stage: of the generation, from 0.
             key: names the random numbers of this training, beside those that all share.
+            augmentation: moves samples.
         """
         samples = self.samples(len(data), generation, stage)
         if not len(samples):
@@ -98,6 +100,7 @@ class Course:
             settings=self._settings(generation),
             seed=torch_seed(self.seed, *key, generation, stage),
             optimizer=optimizer,
+            augmentation=augmentation,
         )
         if found.stopped == "interrupted":
             raise KeyboardInterrupt

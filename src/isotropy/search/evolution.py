@@ -8,10 +8,12 @@ from typing import Any
 
 from torch import nn
 
+from isotropy.data import DataSet
 from isotropy.errors import InputError
 from isotropy.search.grow import Nursery
 from isotropy.search.lineage import Child, Individual, total_passes
 from isotropy.search.pareto import front
+from isotropy.search.rules import Rules
 from isotropy.search.steps import LayerGroups
 
 
@@ -37,6 +39,7 @@ class Evolution:
     metric: str
     about: Mapping[str, Any]
     nursery: Nursery = field(repr=False)
+    rules: Rules = field(repr=False)
     children: Mapping[int, Child] = field(repr=False)
 
     @property
@@ -53,6 +56,11 @@ class Evolution:
     def max_morphism_error(self) -> float:
         """The largest difference between a child's and its parent's outputs at birth, relative."""
         return max(one.morphism_error for one in self.population)
+
+    @property
+    def train(self) -> DataSet:
+        """The training data as they were scaled; others are to be `scaled_like` them."""
+        return self.nursery.problem.train
 
     @property
     def passes(self) -> float:

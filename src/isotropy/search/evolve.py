@@ -122,8 +122,10 @@ def evolve(
     rules = Rules(root, groups, layers, parents, guide)
     problem = problem.scaled(root)
     about = _about(root, rules, course, problem)
-    with Workers(workers, backend, address, gpus) as pool:
-        store = StudyStore(kept, storage, about, resume)
+    with (
+        Workers(workers, backend, address, gpus) as pool,
+        StudyStore(kept, storage, about, resume) as store,
+    ):
         (kept / NETWORKS).mkdir(exist_ok=True)
         if not (resume and (kept / ROOT).exists()):
             save(root, kept / ROOT)

@@ -68,7 +68,7 @@ class Nursery:
     def born(self, child: Child, parent_groups: LayerGroups) -> Grown:
         """A child as it comes of its parent, with its weights and its optimiser's state."""
         if child.parent is None:
-            model = self._root().to(best_device())
+            model = self.root().to(best_device())
             return Grown(model, fresh_optimizer(model, self.course), self._growth(model, 0.0))
         parent = self._read(child.parent, parent_groups)
         if child.step is None:
@@ -143,14 +143,14 @@ class Nursery:
     def _rebuilt(
         self, groups: LayerGroups, tensors: dict[str, Tensor], about: dict[str, Any]
     ) -> Grown:
-        model = retied(self._root(), groups)
+        model = retied(self.root(), groups)
         model.load_state_dict(_part(tensors, "model."))
         model.to(best_device())
         optimizer = fresh_optimizer(model, self.course)
         set_optimizer_state(optimizer, _part(tensors, "optimizer."), about["optimizer"])
         return Grown(model, optimizer, Growth.from_json(about["growth"]))
 
-    def _root(self) -> nn.Module:
+    def root(self) -> nn.Module:
         """The network that all come of, before any training."""
         return load(self.folder / ROOT, self.classes)
 

@@ -7,14 +7,13 @@ and Optuna's own tools read it as it is. Trials are written whole or not at all.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotropy.errors import InputError, IsotropyError
-from isotropy.search.backends import CONNECT_SECONDS, require_reachable
+from isotropy.errors import InputError
+from isotropy.search.database import described, opened, quiet, refusing
 from isotropy.search.lineage import Child, Growth, names_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ FILE = "study.db"
 NAME = "evolve"
 MARK = "isotropy"
 VALUES = ("validation error", "parameters")
-_PORTS = {"postgresql": 5432, "mysql": 3306}
 
 
 @dataclass(frozen=True)
@@ -47,41 +45,53 @@ class StudyStore:
     def __init__(
         self, folder: Path, url: str | None, about: Mapping[str, Any], resume: bool
     ) -> None:
-        self._url = url or f"sqlite:///{folder / FILE}"
-        self.where, is_server = _server(self._url)
+        url_or_file = url or f"sqlite:///{folder / FILE}"
+        self.where, is_server = described(url_or_file)
         self.name = NAME if url is None else folder.resolve().name
-        text = json.dumps(about, sort_keys=True)
-        with _refusing(self.where), _quiet():
-            self._study = self._opened(is_server)
-            mark = self._study.user_attrs.get(MARK)
-            if mark is None and self._study.get_trials(deepcopy=False):
-                raise InputError(
-                    f"storage: {self.where} holds a study {self.name!r} of something else"
-                )
-            if mark is None:
-                self._study.set_user_attr(MARK, text)
-        if mark is not None:
-            self._require_same(json.loads(mark), json.loads(text), resume)
+        with refusing(self.where), quiet():
+            self._storage = opened(url_or_file)
+            try:
+                self._study = self._begun(is_server)
+                self._require_ours(json.loads(json.dumps(about)), resume)
+            except BaseException:
+                self._hang_up()
+                raise
 
-    def _opened(self, is_server: bool) -> Study:
+    def _begun(self, is_server: bool) -> Study:
         import optuna
 
-        if is_server:
-            require_reachable(_address(self._url), "database")
-        options = {"connect_args": {"connect_timeout": CONNECT_SECONDS}} if is_server else {}
-        storage = optuna.storages.RDBStorage(_driven(self._url), engine_kwargs=options)
         if not is_server:
-            others = set(optuna.get_all_study_names(storage)) - {self.name}
+            others = set(optuna.get_all_study_names(self._storage)) - {self.name}
             if others:
                 raise InputError(
                     f"storage: {self.where} holds another study, {sorted(others)[0]!r}"
                 )
         return optuna.create_study(
-            storage=storage,
+            storage=self._storage,
             study_name=self.name,
             directions=["minimize"] * len(VALUES),
             load_if_exists=True,
         )
+
+    def __enter__(self) -> StudyStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        self._storage.remove_session()
+        self._storage.engine.dispose()
+
+    def _require_ours(self, about: dict[str, Any], resume: bool) -> None:
+        """Mark a new study as of this search; refuse one that is of anything else."""
+        mark = self._study.user_attrs.get(MARK)
+        if mark is not None:
+            self._require_same(json.loads(mark), about, resume)
+        elif self._study.get_trials(deepcopy=False):
+            raise InputError(f"storage: {self.where} holds a study {self.name!r} of something else")
+        else:
+            self._study.set_user_attr(MARK, json.dumps(about))
 
     def _require_same(self, before: dict[str, Any], now: dict[str, Any], resume: bool) -> None:
         before, now = _flat(before), _flat(now)
@@ -104,7 +114,7 @@ class StudyStore:
 
         Where two processes had the same child both came to the same; the first one counts.
         """
-        with _refusing(self.where):
+        with refusing(self.where):
             trials = self._study.get_trials(deepcopy=False)
         found: dict[int, Growth | Lost] = {}
         for attributes in (trial.user_attrs for trial in trials):
@@ -141,7 +151,7 @@ class StudyStore:
         else:
             values = [outcome.errors[-1], float(outcome.parameters)]
             trial = optuna.create_trial(state=states.COMPLETE, values=values, **given)
-        with _refusing(self.where):
+        with refusing(self.where):
             self._study.add_trial(trial)
 
 
@@ -154,63 +164,3 @@ def _described(outcome: Growth | Lost) -> dict[str, Any]:
     if isinstance(outcome, Lost):
         return {"error": outcome.error}
     return {"growth": asdict(outcome), "val_error": outcome.errors[-1]}
-
-
-def _server(url: str) -> tuple[str, bool]:
-    """A database's URL without a password, and whether it is on a server."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        parts = make_url(url)
-    except ArgumentError:
-        raise InputError(f"storage: {url!r} is no database URL, as sqlite:///study.db") from None
-    return parts.render_as_string(hide_password=True), parts.get_backend_name() != "sqlite"
-
-
-def _address(url: str) -> str | None:
-    """Host and port of a database on a server; None for one that is reached by a file."""
-    from sqlalchemy import make_url
-
-    parts = make_url(url)
-    port = parts.port or _PORTS.get(parts.get_backend_name())
-    return f"{parts.host}:{port}" if parts.host and port else None
-
-
-def _driven(url: str) -> str:
-    """The URL with the driver that isotropy comes with, unless one is named."""
-    scheme, colon, rest = url.partition("://")
-    plain = scheme in ("postgresql", "postgres")
-    return f"postgresql+psycopg{colon}{rest}" if plain else url
-
-
-@contextmanager
-def _refusing(where: str) -> Iterator[None]:
-    """Say in one line that a database does not do what it should."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield
-    except ImportError as error:
-        raise InputError(
-            f"storage: {where} needs a driver ({error}): pip install 'isotropy[postgres]'"
-        ) from None
-    except (SQLAlchemyError, RuntimeError) as error:
-        raise IsotropyError(f"storage: {where} cannot be used: {_first(error)}") from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Optuna's own lines about studies that are made."""
-    from optuna import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity(logging.WARNING)
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,225 @@
+"""A search beside what it has to be better than, over seeds, on test data (001, Table 1)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from isotropy._tensor_file import write_text
+from isotropy.data import DataSet
+from isotropy.errors import InputError
+from isotropy.search.course import error_of
+from isotropy.search.evolution import Evolution
+from isotropy.search.rivals import KINDS, SCHEDULE, Finish, Rival, race, rivals
+from isotropy.search.workers import Failed, Workers
+
+FOLDER = "baselines"
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Test errors of a search and of its baselines, over the same seeds.
+
+    Args:
+        found: of the best network of every search.
+        individuals: of all that were left of the first search, as the paper gives it.
+        baselines: what each baseline came to, by name, for every seed.
+        seconds: the time all baselines took, on one worker each.
+    """
+
+    found: tuple[float, ...]
+    individuals: tuple[float, ...]
+    baselines: Mapping[str, tuple[Finish, ...]]
+    seconds: float
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every baseline."""
+        return [
+            {
+                "name": name,
+                "test_error": spread([one.test_error for one in finishes]),
+                "parameters": finishes[0].parameters,
+            }
+            for name, finishes in self.baselines.items()
+        ]
+
+    @property
+    def strongest(self) -> str | None:
+        """The baseline with the smallest validation error, so that test data choose nothing."""
+        if not self.baselines:
+            return None
+        return min(self.baselines, key=lambda n: mean(o.val_error for o in self.baselines[n]))
+
+    @property
+    def helped(self) -> dict[str, Any] | None:
+        """By how much the search's error is smaller than the strongest baseline's, over seeds.
+
+        None with one seed: a difference without an interval says nothing.
+        """
+        over = self.strongest
+        if over is None or len(self.found) < 2:
+            return None
+        theirs = [one.test_error for one in self.baselines[over]]
+        gains = [b - a for a, b in zip(self.found, theirs, strict=True)]
+        return {"over": over, "gain": spread(gains)}
+
+    def to_json(self) -> dict[str, Any]:
+        """What the page of a search reads, beside what the search itself says."""
+        return {
+            "test_error": spread(self.found),
+            "individuals": spread(self.individuals),
+            "baselines": self.rows,
+            "helped": self.helped,
+            "baseline_seconds": self.seconds,
+        }
+
+
+def compare(
+    searches: Sequence[Evolution],
+    test: DataSet,
+    *,
+    kinds: Sequence[str] = KINDS,
+    workers: int | None = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    watch: Callable[[str, Finish], None] | None = None,
+) -> Comparison:
+    """Train what searches have to be better than, and test all of them, once.
+
+    Baselines are trained for as many epochs as a lineage of the search, with its settings and
+    data, once for the seed of each search: every group fixed, the same with weights relaxed from a
+    larger group before training, residual pathway priors, as many random relaxation schedules as
+    fit into the search's budget (the best by validation error counts), and no symmetry with
+    augmentation. What is known already is kept in the searches' folders.
+
+    Args:
+        searches: of one model on the same data with different seeds; whether a search helps is
+            told only of two or more.
+        test: what nobody has seen.
+        kinds: of baselines; see `Rival`.
+        workers: how many are trained at once.
+        backend: as of `evolve`.
+        address: as of `evolve`.
+        watch: is told of every baseline.
+
+    >>> import numpy as np, isotropy as iso
+    >>> X = np.random.default_rng(0).random((60, 1, 8, 8), dtype=np.float32)
+    >>> data = iso.data.from_arrays(X, np.arange(60) % 2)
+    >>> net = iso.models.make("cnn", (1, 8, 8), 2, width=8, stages=1)
+    >>> options = {"group": "C4", "generations": 1, "epochs": 1, "backend": "here"}
+    >>> found = iso.search.evolve(net, data.subset(range(40)), **options)
+    >>> [row["name"] for row in compare([found], data.subset(range(40, 60)), kinds=["fixed"]).rows]
+    ['C1', 'C2', 'C4']
+    """
+    if not searches:
+        raise InputError("searches: give at least one")
+    first = searches[0]
+    test = test.scaled_like(first.nursery.problem.train)
+    found = tuple(error_of(search.model, test) for search in searches)
+    individuals = tuple(error_of(first.network(one.id), test) for one in first.last)
+    finished: dict[str, list[Finish]] = {}
+    seconds = 0.0
+    with Workers(workers, backend, address) as pool:
+        for search in searches:
+            known = _raced(search, test, kinds, pool, watch)
+            seconds += sum(one.seconds for one in known.values())
+            for name, finish in _by_name(known).items():
+                finished.setdefault(name, []).append(finish)
+    whole = {n: tuple(f) for n, f in finished.items() if len(f) == len(searches)}
+    return Comparison(found, individuals, whole, seconds)
+
+
+def _raced(
+    search: Evolution,
+    test: DataSet,
+    kinds: Sequence[str],
+    pool: Workers,
+    watch: Callable[[str, Finish], None] | None,
+) -> dict[Rival, Finish]:
+    """What all baselines of one search came to; those that failed are left out."""
+    trials = len(search.population) - 1
+    schedules = max(round(trials / search.nursery.course.generations), 1)
+    entered = rivals(search.rules, kinds, schedules)
+    folder = search.nursery.folder / FOLDER
+    folder.mkdir(exist_ok=True)
+    known = {one: finish for one in entered if (finish := _kept(_path(folder, one))) is not None}
+    open_ = [one for one in entered if one not in known]
+    jobs = [(search.nursery, search.rules, one, test) for one in open_]
+    for number, outcome in pool.each(race, jobs):
+        if isinstance(outcome, Failed):
+            if isinstance(outcome.error, InputError):
+                raise outcome.error
+            continue
+        known[open_[number]] = outcome
+        write_text(_path(folder, open_[number]), json.dumps(asdict(outcome)) + "\n")
+        if watch is not None:
+            watch(open_[number].key, outcome)
+    return {one: known[one] for one in entered if one in known}
+
+
+def _path(folder: Path, rival: Rival) -> Path:
+    words = "".join(c if c.isalnum() else "-" for c in rival.key)
+    return folder / f"{words}.json"
+
+
+def _kept(path: Path) -> Finish | None:
+    return Finish(**json.loads(path.read_text())) if path.exists() else None
+
+
+def _by_name(known: Mapping[Rival, Finish]) -> dict[str, Finish]:
+    """One for every name: of the random schedules that with the smallest validation error."""
+    found: dict[str, Finish] = {}
+    for rival, finish in known.items():
+        before = found.get(rival.name)
+        if before is None or (rival.kind == SCHEDULE and finish.val_error < before.val_error):
+            found[rival.name] = finish
+    return found
+
+
+def spread(values: Sequence[float]) -> dict[str, Any]:
+    """The mean of some values with its interval at 95%, where there are two or more.
+
+    >>> found = spread([0.1, 0.2, 0.3])
+    >>> round(found["mean"], 3), round(found["low"], 3), round(found["high"], 3), found["runs"]
+    (0.2, -0.048, 0.448, 3)
+    """
+    found: dict[str, Any] = {"mean": mean(values), "runs": len(values), "single": list(values)}
+    if len(values) > 1:
+        half = _quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+        found |= {"low": found["mean"] - half, "high": found["mean"] + half}
+    return found
+
+
+def _quantile(freedom: int) -> float:
+    """Of Student's distribution, two-sided."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + LEVEL) / 2, freedom))
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    """A table of test errors in percent."""
+    rows = [{"name": "search", "test_error": spread(comparison.found)}, *comparison.rows]
+    for row in rows:
+        errors = row["test_error"]
+        words = f"{100 * errors['mean']:6.2f}"
+        if "low" in errors:
+            words += f" ({100 * errors['low']:.2f} to {100 * errors['high']:.2f})"
+        count = f"{row['parameters']:,}" if "parameters" in row else ""
+        yield f"{row['name']:<20} {words:<26} {count:>12}".rstrip()
+
+
+def table(comparison: Comparison) -> str:
+    """Test errors in percent with their intervals over seeds, one line each.
+
+    Args:
+        comparison: what is to be told.
+    """
+    return "\n".join(_lines(comparison))
