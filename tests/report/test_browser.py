@@ -39,7 +39,7 @@ def page(name: str) -> str:
     return PAGES[name]()
 
 
-# Texts of visible charts that cover each other, or that leave their chart, beyond a pixel.
+# Texts of visible charts that cover each other, leave their chart, or are too small to read.
 CROWDED = """
 const found = [];
 for (const chart of document.querySelectorAll('.chart')) {
@@ -50,6 +50,7 @@ for (const chart of document.querySelectorAll('.chart')) {
   boxes.forEach((a, i) => {
     const says = texts[i].textContent;
     if (a.left < frame.left - 1 || a.right > frame.right + 1) found.push(`${says} leaves`);
+    if (a.height < 10) found.push(`${says} is small`);
     boxes.slice(i + 1).forEach((b, j) => {
       const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
       const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
@@ -119,11 +120,11 @@ def test_the_measures_see_what_is_wrong(browser: Browser) -> None:
     browser.show(
         "<!doctype html><body style='background: #fff'><p style='color: #ccc; width: 3000px'>faint"
         "</p><svg class=chart width=80 height=30><text x=5 y=20>one</text><text x=9 y=20>two</text>"
-        "<text x=70 y=20>outside</text></svg><script>console.error('x')</script>"
+        "<text x=70 y=20>outside</text><text x=2 y=30 font-size=6>tiny</text></svg><script>console.error('x')</script>"
         "<img src='http://127.0.0.1:9/x.png'>"
     )
     assert browser.run(SIDEWAYS) > 0
-    assert browser.run(CROWDED) == ["one covers two", "outside leaves"]
+    assert browser.run(CROWDED) == ["one covers two", "outside leaves", "tiny is small"]
     assert browser.run(FAINT) == ["faint: 1.6"]
     assert len(browser.messages()) == 2
     assert browser.requests() == ["http://127.0.0.1:9/x.png"]
