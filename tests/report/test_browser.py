@@ -120,7 +120,8 @@ def test_the_measures_see_what_is_wrong(browser: Browser) -> None:
     browser.show(
         "<!doctype html><body style='background: #fff'><p style='color: #ccc; width: 3000px'>faint"
         "</p><svg class=chart width=80 height=30><text x=5 y=20>one</text><text x=9 y=20>two</text>"
-        "<text x=70 y=20>outside</text><text x=2 y=30 font-size=6>tiny</text></svg><script>console.error('x')</script>"
+        "<text x=70 y=20>outside</text><text x=2 y=30 font-size=6>tiny</text></svg>"
+        "<script>console.error('x')</script>"
         "<img src='http://127.0.0.1:9/x.png'>"
     )
     assert browser.run(SIDEWAYS) > 0
