@@ -79,9 +79,13 @@ def test_they_begin_as_they_should(searches: list[Evolution]) -> None:
 def test_new_weights_are_as_large_as_the_old(searches: list[Evolution]) -> None:
     model = searches[0].nursery.root()
     before = numbers(model)
-    sizes = [m.weight.square().mean().sqrt() for m in model.modules() if hasattr(m, "scheme")]
+    sizes = [
+        m.weight.detach().square().mean().sqrt() for m in model.modules() if hasattr(m, "scheme")
+    ]
     drawn_anew(model)
-    after = [m.weight.square().mean().sqrt() for m in model.modules() if hasattr(m, "scheme")]
+    after = [
+        m.weight.detach().square().mean().sqrt() for m in model.modules() if hasattr(m, "scheme")
+    ]
     assert not torch.equal(before, numbers(model))
     for a, b in zip(sizes, after, strict=True):
         assert float(b / a) == pytest.approx(1, rel=0.6)

@@ -7,6 +7,7 @@ from isotropy.search.evolve import evolve
 from isotropy.search.lineage import Individual
 from isotropy.search.mix import mix
 from isotropy.search.mixing import Mixing
+from isotropy.search.steps import Guide, allowed_groups
 from isotropy.search.workers import Failed, Workers
 
 __all__ = [
@@ -14,9 +15,11 @@ __all__ = [
     "Evolution",
     "Failed",
     "Generation",
+    "Guide",
     "Individual",
     "Mixing",
     "Workers",
+    "allowed_groups",
     "compare",
     "evolve",
     "mix",

@@ -69,13 +69,31 @@ class Breeding:
         self._grow(population, 1, last=True)
         self._require_some(population)
         selected = {0}
+        alive: tuple[Individual, ...] = ()
         for number in range(1, course.generations + 1):
             children = self.rules.children(population, len(self.children), number)
+            if not self._affordable(children):
+                break
             population = self._selected(children)
             selected |= {child.id for child in population}
             alive = tuple(self._individual(child, True) for child in population)
             watch(Generation(number, course.generations, len(children), alive))
         return self._evolution(alive, selected, about)
+
+    def _affordable(self, children: list[Child]) -> bool:
+        """Whether the budget is enough for a generation of these, whatever is given up early."""
+        course, budget = self.nursery.course, self.rules.budget
+        if budget is None:
+            return True
+        grown = [(c, self.outcomes[c.id]) for c in self.children.values() if c.generation]
+        spent = sum(course.passes(len(g.errors)) for _, g in grown if isinstance(g, Growth))
+        needed = len(children) * course.epochs
+        if not grown and needed > budget:
+            raise InputError(
+                f"budget must be at least {needed:g} passes, for {len(children)} children in the "
+                f"first generation, not {budget:g}"
+            )
+        return spent + needed <= budget
 
     # -- one generation -------------------------------------------------------------------------
 

@@ -54,6 +54,7 @@ def evolve(
     action: ActionSpec | None = None,
     guide: Guide | None = None,
     halvings: int = 0,
+    budget: float | None = None,
     workers: int | None = 1,
     backend: str = "loky",
     address: str | None = None,
@@ -94,6 +95,8 @@ def evolve(
             that they speak for are tried.
         halvings: how often in a generation the worse half of the children is given up: the first
             time after 1 / 2^halvings of the training.
+        budget: the passes over the training data that all networks may take together: no
+            generation is begun that might take more.
         workers: how many networks are trained at once, with one thread each; None is every core.
         backend: "loky", "here", "ray" or "dask"; see `Workers`.
         address: of a running Ray or Dask cluster, all of whose nodes see `out`.
@@ -119,7 +122,7 @@ def evolve(
     problem = make_problem(X, y, validation=validation, seed=seed)
     kept = _folder(out)
     root = _root(model, problem, group, output, action, seed)
-    rules = Rules(root, groups, layers, parents, guide)
+    rules = Rules(root, groups, layers, parents, guide, budget)
     problem = problem.scaled(root)
     about = _about(root, rules, course, problem)
     with (
@@ -205,6 +208,7 @@ def _about(root: nn.Module, rules: Rules, course: Course, problem: Problem) -> d
             "parents": rules.parents,
             "epochs": course.epochs,
             "halvings": course.halvings,
+            "budget": rules.budget,
             "seed": course.seed,
             "guided": rules.guide is not None,
             **{k: v for k, v in course.settings.to_json().items() if k != "epochs"},

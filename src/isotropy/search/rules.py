@@ -23,6 +23,7 @@ class Rules:
         layers: that may be relaxed.
         parents: how many live on.
         guide: what relaxations are worth trying.
+        budget: passes over the training data that all networks may take; None for any number.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Rules:
         layers: Sequence[str] | None,
         parents: int,
         guide: Guide | None,
+        budget: float | None = None,
     ) -> None:
         all_groups = groups_of(root)
         if not all_groups:
@@ -41,6 +43,7 @@ class Rules:
         self.layers = tuple(all_groups) if layers is None else tuple(layers)
         self.parents = parents
         self.guide = guide
+        self.budget = budget
         select([], parents)  # refuses a number that makes no sense
         unknown = [name for name in self.layers if name not in all_groups]
         if unknown or not self.layers:

@@ -47,7 +47,7 @@ class StudyStore:
     ) -> None:
         url_or_file = url or f"sqlite:///{folder / FILE}"
         self.where, is_server = described(url_or_file)
-        self.name = NAME if url is None else folder.resolve().name
+        self.name = NAME if url is None else "/".join(folder.resolve().parts[-2:])
         with refusing(self.where), quiet():
             self._storage = opened(url_or_file)
             try:
