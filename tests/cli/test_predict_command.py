@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import isotropy as iso
-from isotropy.data import split
+from isotropy.data import ArraySamples, DataSet, split
 from isotropy.runs import Run
 from tests.cli import sources
 from tests.cli.conftest import Command
@@ -22,9 +24,11 @@ Trained = Callable[..., Path]
 def expected(folder: Path, X: np.ndarray) -> torch.Tensor:
     """The run's model on arrays as they come."""
     run = Run.open(folder)
-    data = run.scaled(iso.data.from_arrays(X, np.arange(len(X)) % 2))
+    samples = ArraySamples(np.ascontiguousarray(X), "none" if X.ndim == 3 else "first")
+    data = run.scaled(DataSet(samples, np.zeros((len(X), 0)), "regression"))
+    assert data.scaling is not None
     with torch.no_grad():
-        y = run.model()(data.batch(range(len(X)))[0])
+        y = run.model()(data.scaling.apply(samples.take(np.arange(len(X)))))
     return y if data.target_scaling is None else data.target_scaling.undo(y)
 
 
@@ -110,6 +114,68 @@ def test_parts_of_a_source(trained: Trained, isotropy: Command, tmp_path: Path) 
         found = isotropy("predict", run, source, "--part", part, "--out", "p.csv", "--json")
         assert found.json["samples"] == count
     assert isotropy("predict", run, source, "--out", "p.csv", "--json").json["samples"] == 15
+
+
+# -- without labels -----------------------------------------------------------------------------
+
+
+def bare_npy(X: np.ndarray) -> str:
+    np.save("bare.npy", X)
+    return "bare.npy"
+
+
+def bare_npz(X: np.ndarray) -> str:
+    np.savez("bare.npz", images=X)
+    return "bare.npz"
+
+
+@pytest.mark.parametrize("write", [bare_npy, bare_npz])
+@pytest.mark.parametrize("count", [1, 9])
+def test_inputs_alone(
+    write: Callable[[np.ndarray], str], count: int, trained: Trained, isotropy: Command
+) -> None:
+    run, X = trained("cnn", "pictures"), sources.pictures(9, seed=4)["X"][:count]
+    found = isotropy("predict", run, write(X), "--average", "C4", "--out", "p.npz")
+    assert (found.status, found.err) == (0, "")
+    assert "not scored: there are no labels" in found.out
+    turned = [expected(run, np.rot90(X, k, axes=(1, 2))).softmax(1) for k in range(4)]
+    np.testing.assert_allclose(
+        np.load("p.npz")["probabilities"], torch.stack(turned).mean(0), atol=1e-5
+    )
+
+
+def test_inputs_alone_of_numbers(trained: Trained, isotropy: Command) -> None:
+    run, X = trained("mlp", "vectors"), sources.vectors()["X"][:3]
+    assert isotropy("predict", run, bare_npy(X), "--out", "p.npz", "--json").json["scores"] is None
+    np.testing.assert_allclose(np.load("p.npz")["predicted"], expected(run, X), rtol=1e-4)
+
+
+def test_a_folder_of_pictures(trained: Trained, isotropy: Command) -> None:
+    run = trained("cnn", "pictures")
+    Path("folder").mkdir()
+    pixels = np.random.default_rng(0).integers(0, 255, (3, 8, 8), dtype=np.uint8)
+    for name, one in zip(("b", "a", "c"), pixels, strict=True):
+        Image.fromarray(one).save(f"folder/{name}.png")
+    Path("folder/d.png").write_bytes(b"damaged")
+    assert "folder/d.png" in isotropy("predict", run, "folder", "--out", "p.csv").error
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert isotropy("predict", run, "folder", "--skip-bad", "--out", "p.csv").status == 0
+    rows = list(csv.reader(Path("p.csv").read_text().splitlines()))
+    assert [row[0] for row in rows] == ["sample", "a.png", "b.png", "c.png"]
+    probabilities = np.array([[float(v) for v in row[2:]] for row in rows[1:]])
+    in_order = expected(run, pixels[[1, 0, 2]].astype(np.float32)).softmax(1)
+    np.testing.assert_allclose(probabilities, in_order, atol=1e-5)
+
+
+def test_inputs_alone_have_no_parts_and_must_be_numbers(
+    trained: Trained, isotropy: Command
+) -> None:
+    run, X = trained("cnn", "pictures"), sources.pictures(9)["X"]
+    assert "part" in isotropy("predict", run, bare_npy(X), "--part", "test").error
+    X[3, 0, 0] = np.nan
+    assert "bare.npy: sample 3" in isotropy("predict", run, bare_npy(X)).error
+    assert "bare.npy" in isotropy("predict", run, bare_npy(X[:0])).error
 
 
 # -- averaging ----------------------------------------------------------------------------------

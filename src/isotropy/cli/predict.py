@@ -5,21 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from isotropy.cli.model import model_of
 from isotropy.cli.parts import as_divided
+from isotropy.cli.progress import progress
 from isotropy.cli.result import Result
 from isotropy.cli.shared import DataFlags, RunFolder, Source, Speaking, add, load_data
 from isotropy.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor, nn
 
     from isotropy.data import DataSet, Splits
@@ -57,8 +57,10 @@ def predict(
 
     Example: isotropy predict runs/train-digits-1 digits --out digits.csv
 
-    A .csv has a row for every sample: its number in the part, the class predicted and the
-    probability of each. An .npz has arrays predicted, probabilities and classes.
+    The source may also be without labels: an .npy of inputs, an .npz with X alone, or a folder of
+    pictures. A .csv has a row for every sample: its number (its file, for such a folder), the class
+    predicted and the probability of each. An .npz has arrays of the same: sample, predicted,
+    probabilities and classes.
     """
     from isotropy.runs import Run
     from isotropy.training import predict as outputs_of
@@ -66,12 +68,11 @@ def predict(
     opened = Run.open(run)
     file = _file(opened, asked.out)
     model = model_of(opened)
-    chosen = _part(opened, load_data(source, data, speaking), asked.part)
+    chosen, names = _samples(opened, source, asked, data, speaking)
     _require_same_kind(opened, chosen)
     average = None if asked.average is None else _average(asked.average, chosen, model)
-    outputs = outputs_of(model, chosen, average=average)
-    found = _in_words(outputs, chosen, opened)
-    _write(file, found)
+    outputs = outputs_of(model, _blank(chosen, opened), average=average)
+    _write(file, {"sample": names, **_in_words(outputs, chosen, opened)})
     scores = _scores(outputs, chosen, opened)
     result = {"file": str(file), "samples": len(chosen), "scores": scores}
     return Result(result, _summary(result, opened, chosen))
@@ -83,6 +84,32 @@ def register(app: typer.Typer) -> None:
 
 
 # -- of what ------------------------------------------------------------------------------------
+
+
+def _samples(
+    run: Run, source: str, asked: Asked, data: DataFlags, speaking: Speaking
+) -> tuple[DataSet, list[str]]:
+    """The samples that are asked for, scaled, and what to call each."""
+    from isotropy.data import DataSet
+    from isotropy.data.options import Options
+    from isotropy.data.unlabelled import load_unlabelled
+
+    with progress(speaking.quiet) as told:
+        bare = load_unlabelled(source, Options(**asdict(data), progress=told))
+    if bare is None:
+        found = _part(run, load_data(source, data, speaking), asked.part)
+        return found, [str(number) for number in range(len(found))]
+    if asked.part is not None:
+        raise InputError(f"part: {source} has no parts, as it has no labels")
+    nothing = np.zeros((len(bare.samples), 0))
+    return run.scaled(DataSet(bare.samples, nothing, "regression", (), str(source))), bare.names
+
+
+def _blank(data: DataSet, run: Run) -> DataSet:
+    """The same samples, with targets of the run's kind that nobody looks at."""
+    task, names = run.data["task"], tuple(run.data["classes"])
+    shape = {"regression": (len(names),), "dense": data.shape[1:]}.get(task, ())
+    return replace(data, task=task, classes=names, targets=np.zeros((len(data), *shape)))
 
 
 def _part(run: Run, loaded: Splits, name: str | None) -> DataSet:
@@ -119,7 +146,7 @@ def _average(group: str, data: DataSet, model: nn.Module) -> Augmentation:
     if blueprint is None or not own.is_subgroup_of(blueprint.group):
         return Augmentation.by(own, data)
     inputs, outputs = blueprint.input_action, blueprint.output_action
-    return Augmentation(inputs.restrict(own), outputs.restrict(own), data.task == "dense")
+    return Augmentation(inputs.restrict(own), outputs.restrict(own))
 
 
 # -- what comes out -----------------------------------------------------------------------------
@@ -127,8 +154,6 @@ def _average(group: str, data: DataSet, model: nn.Module) -> Augmentation:
 
 def _in_words(outputs: Tensor, data: DataSet, run: Run) -> dict[str, Any]:
     """Predictions as arrays by name."""
-    import numpy as np
-
     names = np.array(run.data["classes"], dtype=str)
     if run.data["task"] == "regression":
         values = outputs.reshape(len(data), -1)
@@ -151,20 +176,16 @@ def _scores(outputs: Tensor, data: DataSet, run: Run) -> dict[str, float] | None
         return scores(outputs, data) if comparable else None
     if data.task != run.data["task"] or not set(data.classes) <= set(names):
         return None
-    numbers = _array([names.index(name) for name in data.classes])
+    numbers = np.array([names.index(name) for name in data.classes])
     renumbered = replace(data, targets=numbers[data.targets], classes=tuple(names))
     return scores(outputs, renumbered)
 
 
-def _array(values: list[int]) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.array(values, dtype=np.int64)
-
-
 def _summary(result: dict[str, Any], run: Run, data: DataSet) -> str:
     lines = [f"{result['file']}: predictions for {result['samples']:,} samples of {data.name}"]
-    if result["scores"] is None:
+    if not data.outputs:
+        lines.append("not scored: there are no labels")
+    elif result["scores"] is None:
         lines.append(f"not scored: the targets of {data.name} are not those of {run.folder}")
     else:
         lines.append("  ".join(f"{name} {v:.4f}" for name, v in result["scores"].items()))
@@ -190,8 +211,6 @@ def _file(run: Run, out: Path | None) -> Path:
 
 def _write(file: Path, found: dict[str, Any]) -> None:
     """All at once, so that no half of it is ever taken for the whole."""
-    import numpy as np
-
     content = io.BytesIO()
     if file.suffix == ".npz":
         np.savez_compressed(content, **found)
@@ -212,11 +231,11 @@ def _as_csv(found: dict[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if "columns" in found:
-        writer.writerow(["sample", *found["columns"]])
-        rows = ([number, *values] for number, values in enumerate(found["predicted"].tolist()))
+        head, rows = found["columns"], found["predicted"].tolist()
     else:
-        writer.writerow(["sample", "predicted", *found["classes"]])
+        head = ["predicted", *found["classes"]]
         both = zip(found["predicted"], found["probabilities"].tolist(), strict=True)
-        rows = ([number, label, *chances] for number, (label, chances) in enumerate(both))
-    writer.writerows(rows)
+        rows = [[label, *chances] for label, chances in both]
+    writer.writerow(["sample", *head])
+    writer.writerows([name, *row] for name, row in zip(found["sample"], rows, strict=True))
     return text.getvalue()

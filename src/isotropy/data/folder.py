@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ import numpy as np
 from isotropy.data.assemble import Raw, assemble
 from isotropy.data.options import Options, Progress
 from isotropy.data.pictures import SUFFIXES, PictureSamples, Seen, common_form, look
+from isotropy.data.samples import Samples
 from isotropy.data.splits import Splits
 from isotropy.errors import InputError, IsotropyWarning
 
@@ -66,9 +67,31 @@ def load_folder(folder: Path, options: Options | None = None) -> Splits:
     )
 
 
-def _look_through(folder: Path, options: Options) -> tuple[_Found, list[str]]:
+def is_flat(folder: Path) -> bool:
+    """Whether pictures lie in a folder itself, not in one for each class."""
+    inside = [p for p in folder.iterdir() if not p.name.startswith(".")]
+    return any(_is_picture(p) for p in inside) and not any(p.is_dir() for p in inside)
+
+
+def load_pictures(folder: Path, options: Options) -> tuple[Samples, list[str]]:
+    """The pictures that lie in a folder itself, and the names of their files."""
+    found, skipped = _look_through(folder, options, _flat_files)
+    _told(folder, skipped)
+    return _uniform([found], options)[0].samples, [path.name for path in found.paths]
+
+
+def _flat_files(folder: Path) -> tuple[list[Path], list[str]]:
+    paths = sorted(p for p in folder.iterdir() if _is_picture(p))
+    return paths, [""] * len(paths)
+
+
+def _look_through(
+    folder: Path,
+    options: Options,
+    files: Callable[[Path], tuple[list[Path], list[str]]] | None = None,
+) -> tuple[_Found, list[str]]:
     """The pictures of a part, and what was wrong with those left out."""
-    paths, labels = _files(folder)
+    paths, labels = (files or _files)(folder)
     found, bad = _Found(folder, [], [], []), []
     for path, label, seen in zip(paths, labels, _look(paths, options.progress), strict=True):
         if isinstance(seen, Seen):

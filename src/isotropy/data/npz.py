@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from isotropy.data.assemble import Raw, assemble, raw_arrays
+from isotropy.data.layout import arrange
 from isotropy.data.npy import Npz, load_npy
 from isotropy.data.options import Options
+from isotropy.data.samples import ArraySamples
 from isotropy.data.splits import Splits
 from isotropy.errors import InputError
 
@@ -61,6 +63,19 @@ def load_npz(
     )
 
 
+def load_inputs(path: Path, options: Options) -> ArraySamples | None:
+    """The inputs of an .npz without targets; None if it has some, or no inputs either."""
+    arrays = Npz(path)
+    forms = ("{}", *TRAIN_FORMS, *TEST_FORMS)
+    targets = [options.target] if options.target else [y for _, y in PAIRS]
+    if any(form.format(y) in arrays for form in forms for y in targets):
+        return None
+    inputs = next((x for x, _ in PAIRS if x in arrays), None)
+    if inputs is None:
+        return None
+    return arrange(arrays[inputs], _layout(arrays, options), f"{path}: {inputs}")
+
+
 def _names(arrays: Npz, classes: Sequence[str] | None) -> Sequence[str] | None:
     if "class_names" not in arrays:
         return classes
@@ -93,10 +108,14 @@ def _part(arrays: Npz, forms: tuple[str, ...], options: Options) -> Raw | None:
 
 
 def _raw(arrays: Npz, inputs: str, targets: str, options: Options) -> Raw:
-    layout = options.layout
-    if layout is None and "layout" in arrays:
-        layout = _text(arrays["layout"])
+    layout = _layout(arrays, options)
     return raw_arrays(arrays[inputs], arrays[targets], layout, f"{arrays.path}: {inputs}")
+
+
+def _layout(arrays: Npz, options: Options) -> str | None:
+    if options.layout is None and "layout" in arrays:
+        return _text(arrays["layout"])
+    return options.layout
 
 
 def load_npy_pair(x_path: Path, y_path: Path, options: Options | None = None) -> Splits:
