@@ -97,7 +97,8 @@ def _samples(
     with progress(speaking.quiet) as told:
         bare = load_unlabelled(source, Options(**asdict(data), progress=told))
     if bare is None:
-        found = _part(run, load_data(source, data, speaking), asked.part)
+        seed = int(run.options.get("seed", 0))  # data that are drawn are drawn as for the run
+        found = _part(run, load_data(source, data, speaking, seed), asked.part)
         return found, [str(number) for number in range(len(found))]
     if asked.part is not None:
         raise InputError(f"part: {source} has no parts, as it has no labels")
