@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from isotropy.data import DataSet
 from isotropy.errors import InputError
@@ -114,7 +114,7 @@ def _length(value: Any) -> int:
     return int(value.shape[0]) if hasattr(value, "shape") else int(value.size)
 
 
-def _rows(name: str, moves: ArrayLike | torch.Tensor) -> list[np.ndarray[Any, Any]]:
+def _rows(name: str, moves: ArrayLike | torch.Tensor) -> list[NDArray[Any]]:
     array = np.asarray(moves)
     if array.dtype.kind not in "iu" or array.ndim not in (1, 2) or not array.size:
         raise InputError(
