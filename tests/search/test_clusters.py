@@ -180,5 +180,5 @@ def test_a_study_of_that_name(url: str, tmp_path: Path) -> None:
     with storage_at(url) as storage:
         study = optuna.create_study(study_name=f"{tmp_path.name}/taken", storage=storage)
         study.add_trial(optuna.create_trial(value=1.0))
-    with pytest.raises(IsotropyError, match="holds a study '.*/taken' of something else"):
+    with pytest.raises(IsotropyError, match=r"holds a study '.*/taken' of something else"):
         StudyStore(tmp_path / "taken", url, {}, resume=False)

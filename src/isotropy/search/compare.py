@@ -113,7 +113,7 @@ def compare(
     >>> X = np.random.default_rng(0).random((60, 1, 8, 8), dtype=np.float32)
     >>> data = iso.data.from_arrays(X, np.arange(60) % 2)
     >>> net = iso.models.make("cnn", (1, 8, 8), 2, width=8, stages=1)
-    >>> options = {"group": "C4", "generations": 1, "epochs": 1, "backend": "here"}
+    >>> options = {"group": "C4", "generations": 1, "epochs": 1.0, "backend": "here"}
     >>> found = iso.search.evolve(net, data.subset(range(40)), **options)
     >>> [row["name"] for row in compare([found], data.subset(range(40, 60)), kinds=["fixed"]).rows]
     ['C1', 'C2', 'C4']

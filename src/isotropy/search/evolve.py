@@ -112,7 +112,7 @@ def evolve(
     >>> X = np.random.default_rng(0).random((40, 1, 8, 8), dtype=np.float32)
     >>> y = np.arange(40) % 2
     >>> net = iso.models.make("cnn", (1, 8, 8), 2, width=8, stages=1)
-    >>> found = iso.search.evolve(net, X, y, group="C4", generations=2, epochs=1, backend="here")
+    >>> found = iso.search.evolve(net, X, y, group="C4", generations=2, epochs=1.0, backend="here")
     >>> [(one.id, one.parent, list(one.groups.values())) for one in found.population][:3]
     [(0, None, ['C4', 'C4', 'C4']), (1, 0, ['C4', 'C4', 'C4']), (2, 0, ['C4', 'C4', 'C2'])]
     >>> found.max_morphism_error < 1e-5

@@ -51,7 +51,8 @@ def make_problem(
         seed: of the split.
 
     >>> import numpy as np
-    >>> problem = make_problem(np.zeros((20, 1, 8, 8), np.float32), [0, 1] * 10, validation=0.2)
+    >>> X = np.arange(20 * 64.0).reshape(20, 1, 8, 8)
+    >>> problem = make_problem(X, [0, 1] * 10, validation=0.2)
     >>> len(problem.train), len(problem.validation), problem.example.shape
     (16, 4, torch.Size([2, 1, 8, 8]))
     """

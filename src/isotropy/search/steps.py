@@ -40,7 +40,7 @@ def allowed_groups(whole: Group, given: Iterable[Group | str] | None = None) -> 
             subgroup of every conjugacy class.
 
     >>> [str(g) for g in allowed_groups(group("D4"))]
-    ['C1', 'D1', 'C2', 'D2', 'C4', 'D4']
+    ['C1', 'D1', 'C2', 'C4', 'D2', 'D4']
     """
     if given is None:
         found = _default_groups(whole)
@@ -74,7 +74,7 @@ def steps_down(now: Group, allowed: Sequence[Group]) -> list[Group]:
     """The allowed groups just below one: inside it, and inside no other that is inside it.
 
     >>> [str(g) for g in steps_down(group("D4"), allowed_groups(group("D4")))]
-    ['D2', 'C4']
+    ['C4', 'D2']
     """
     inside = [g for g in allowed if g != now and g.is_subgroup_of(now)]
     return [g for g in inside if not any(g != h and g.is_subgroup_of(h) for h in inside)]
