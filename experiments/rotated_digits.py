@@ -24,7 +24,7 @@ from isotropy.training import Settings
 TITLE = "Rotated digits, tied under C4 and plain"
 RATES = (1e-3, 3e-3, 1e-2)
 SEEDS = (0, 1, 2)
-EPOCHS = 40
+EPOCHS = 10
 
 
 @dataclass(frozen=True)
