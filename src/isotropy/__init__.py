@@ -43,7 +43,8 @@ _MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", 
 
 if TYPE_CHECKING:
     from isotropy import data, groups, metrics, models, nn, runs, schemes, search, training
-    from isotropy.discovery import Discovery, DiscoveryPlan, discover
+    from isotropy.discovery import Discovery, DiscoveryPlan
+    from isotropy.discovery.discover import discover
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of

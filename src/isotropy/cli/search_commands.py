@@ -10,7 +10,6 @@ import typer
 
 from isotropy.cli.flags import unwrapped
 from isotropy.cli.model import build
-from isotropy.cli.parts import Parts
 from isotropy.cli.result import Result
 from isotropy.cli.search_flags import (
     Evolving,
@@ -35,6 +34,7 @@ from isotropy.cli.shared import (
     load_data,
     start_run,
 )
+from isotropy.data.parts import Parts
 
 if TYPE_CHECKING:
     from isotropy.data import Splits

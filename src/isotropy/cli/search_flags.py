@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isotropy.cli.model import ModelFlags
-from isotropy.cli.parts import Parts, divide
+from isotropy.data.parts import Parts, divide
 from isotropy.errors import InputError
 
 if TYPE_CHECKING:

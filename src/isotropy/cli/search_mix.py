@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isotropy.cli.model import build, json_or_name
-from isotropy.cli.parts import Parts
 from isotropy.cli.result import Result
 from isotropy.cli.search_flags import Mixture, SearchModel, divided, listed, tied_flags
 from isotropy.cli.search_result import frame, keep
@@ -21,6 +20,7 @@ from isotropy.cli.shared import (
     load_data,
     start_run,
 )
+from isotropy.data.parts import Parts
 
 if TYPE_CHECKING:
     from isotropy.data import Splits

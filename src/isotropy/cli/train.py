@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from isotropy.cli.model import Model, ModelFlags, build, source_of
-from isotropy.cli.parts import Parts, divide
 from isotropy.cli.result import Result
 from isotropy.cli.shared import (
     Context,
@@ -21,6 +20,7 @@ from isotropy.cli.shared import (
     load_data,
     start_run,
 )
+from isotropy.data.parts import Parts, divide
 from isotropy.errors import NotSupportedError
 from isotropy.runs import MODEL
 from isotropy.training.settings import Settings

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from isotropy.data import DataSet, split
+from isotropy.data import DataSet
+from isotropy.data.parts import Parts, divide, without
+from isotropy.discovery.asked import Asked
+from isotropy.discovery.asked import Asked
 from isotropy.discovery.clock import Clock
 from isotropy.discovery.contender import Contender, units
 from isotropy.discovery.discovered import Discovery
@@ -37,7 +40,6 @@ from isotropy.discovery.verdict import Rules
 from isotropy.errors import InputError, IsotropyError
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.search.workers import Failed, Workers
-from isotropy.training.seeds import torch_seed
 
 
 class Course:
@@ -99,6 +101,7 @@ class Course:
         shipped = self._last_look(pool, study, comparing, test, chosen)
         model = open_model(shipped["recommended"])
         example, _ = test.batch(np.arange(min(len(test), 8)))
+        seen, _ = _in_view(test, study).batch(np.arange(len(example)))
         found = Findings(
             race,
             tests,
@@ -111,7 +114,7 @@ class Course:
             shipped,
             self.started,
             {"budget": self.asked.budget, "seed": self.asked.seed, "command": self.command},
-            layer_rows(model, example, chosen),
+            layer_rows(model, seen, chosen),
             self._layers(study, chosen),
         )
         result = to_json(found)
@@ -124,14 +127,12 @@ class Course:
 
     def _set_apart(self) -> tuple[DataSet, DataSet]:
         """Samples to compare and train on, and those that are looked at once, in the end."""
-        whole = self.asked.data
+        whole, plan = self.asked.data, self.asked.plan
+        parts = divide(whole, Parts(plan.validation, plan.test), self.asked.seed)
+        assert parts.test is not None
         if whole.test is not None:
             return whole.train, whole.test
-        share = self.asked.plan.test
-        comparing, test = split(
-            whole.train, (1 - share, share), torch_seed(self.asked.seed, "test")
-        )
-        return comparing, test
+        return without(whole.train, parts.test), parts.test
 
     def _study(self, comparing: DataSet, workers: int) -> Study:
         asked, probe = self.asked, self.asked.probe

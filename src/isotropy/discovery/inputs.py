@@ -76,7 +76,7 @@ def moves_of(candidates: Sequence[Symmetry], kind: str, shape: tuple[int, ...]) 
             found.setdefault(element, Move(element, symmetry))
     ordered = [found[e] for c in candidates for e in c.tested]
     moves = list(dict.fromkeys(ordered))
-    if kind == "image":
+    if kind == "image" and candidates[0].view == "grid":
         moves += [Move(s.name, small=s) for s in SMALL_MOVES if s.fits(shape)]
     return moves
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.modules.conv import _ConvNd
 
 from isotropy.data import DataSet, Scaling
 from isotropy.discovery.study import Study
@@ -19,6 +20,7 @@ from isotropy.evidence.symmetry import Symmetry
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.files import load, save
 from isotropy.nn.linear import Weighted
+from isotropy.schemes import OrbitScheme
 
 EPS = 1e-12  # torch wants some; far below the rounding of any deviation
 
@@ -90,7 +92,9 @@ def with_scaling(
     """
     assert train.scaling is not None
     shift = symmetry is not None and symmetry.shift
-    plain = _wrapped(probe.plain(width or None, shift), probe, train)
+    signed = symmetry is not None and symmetry.inputs.is_signed
+    unscale = train.target_scaling is not None
+    plain = _wrapped(probe.plain(width or None, shift), probe, train.scaling, signed, unscale)
     if symmetry is None or not symmetry.group.generators:
         whole: nn.Module = plain
     else:
@@ -110,41 +114,62 @@ def with_scaling(
     return whole.eval()
 
 
-def _wrapped(net: nn.Module, probe: Probe, train: DataSet) -> nn.Sequential:
-    """A norm whose statistics are the scaling, the network, and for regression a linear layer."""
-    assert train.scaling is not None
-    channels, axes = (
-        len(train.scaling.shift),
-        1 if probe.view == "entries" else len(probe.shape) - 1,
-    )
-    norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes - 1]
+def _wrapped(
+    net: nn.Module, probe: Probe, scaling: Scaling, signed: bool, unscale: bool
+) -> nn.Module:
+    """What scales, the network, and for regression what brings outputs to their own units."""
     layers: OrderedDict[str, nn.Module] = OrderedDict()
-    layers["scale"] = norm(channels, eps=EPS, momentum=0.0, affine=False)
+    if probe.view == "entries" and len(probe.shape) > 1:
+        layers["flatten"] = nn.Flatten()
+    axes = 0 if probe.view == "entries" else len(probe.shape) - 1
+    layers["scale"] = _scaler(len(scaling.shift), axes, signed)
     layers["net"] = net
-    if train.target_scaling is not None:
+    if unscale:
         layers["unscale"] = nn.Linear(probe.outputs, probe.outputs)
     return nn.Sequential(layers)
 
 
+def _scaler(channels: int, axes: int, signed: bool) -> nn.Module:
+    """A norm whose statistics are the scaling; no norm commutes with a change of sign, though."""
+    if not signed:
+        norm = (nn.BatchNorm1d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes]
+        return norm(channels, eps=EPS, momentum=0.0, affine=False)
+    if not axes:
+        return nn.Linear(channels, channels)
+    conv = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[axes - 1]
+    return conv(channels, channels, 1, groups=channels)
+
+
 @torch.no_grad()
-def _set_scale(norm: nn.Module, scaling: Scaling) -> None:
-    mean, var = torch.tensor(scaling.shift), torch.tensor(scaling.scale).square()
-    index = getattr(norm, "index", torch.arange(len(mean)))  # tied: one number for every orbit
-    for name, values in (("running_mean", mean), ("running_var", var)):
-        getattr(norm, name)[index] = values
+def _set_scale(layer: nn.Module, scaling: Scaling) -> None:
+    shift, scale = torch.tensor(scaling.shift), torch.tensor(scaling.scale)
+    if isinstance(layer, nn.Linear | _ConvNd | Weighted):
+        _set_weight(layer, 1 / scale, -shift / scale)
+        return
+    index = getattr(layer, "index", torch.arange(len(shift)))  # tied: one number for every orbit
+    for name, values in (("running_mean", shift), ("running_var", scale.square())):
+        getattr(layer, name)[index] = values
 
 
 @torch.no_grad()
 def _set_unscale(layer: nn.Module, scaling: Scaling) -> None:
-    scale, shift = torch.diag(torch.tensor(scaling.scale)), torch.tensor(scaling.shift)
+    _set_weight(layer, torch.tensor(scaling.scale), torch.tensor(scaling.shift))
+
+
+def _set_weight(layer: nn.Module, factors: Tensor, offsets: Tensor) -> None:
+    """Let a layer multiply every channel and then add to it."""
+    weight, bias = layer.weight, layer.bias
+    assert isinstance(weight, Tensor)
+    assert isinstance(bias, Tensor)
+    wanted = torch.diag(factors) if weight.ndim == 2 else factors.view(weight.shape)
     if isinstance(layer, Weighted):
-        layer.scheme.project_(scale)  # type: ignore[operator]
-        assert layer.bias_scheme is not None
-        layer.bias_scheme.project_(shift)  # type: ignore[operator]
+        assert isinstance(layer.scheme, OrbitScheme)
+        assert isinstance(layer.bias_scheme, OrbitScheme)
+        layer.scheme.project_(wanted)
+        layer.bias_scheme.project_(offsets)
     else:
-        assert isinstance(layer, nn.Linear)
-        layer.weight.copy_(scale)
-        layer.bias.copy_(shift)
+        weight.copy_(wanted)
+        bias.copy_(offsets)
 
 
 def open_model(shipped: Shipped) -> nn.Module:

@@ -7,6 +7,8 @@ and spread over the grid).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -21,7 +23,11 @@ FILTERS = 48
 FAR = 5.0  # deviations beyond which a value counts no more
 
 _CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
-_POOL = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d}
+_POOL: dict[int, Callable[..., Tensor]] = {
+    1: F.adaptive_avg_pool1d,
+    2: F.adaptive_avg_pool2d,
+    3: F.adaptive_avg_pool3d,
+}
 
 
 def views(x: Tensor) -> list[Numbers]:
@@ -45,7 +51,8 @@ def standardised(x: Tensor) -> Numbers:
     kept = spread > 1e-9 * max(float(np.abs(flat).max(initial=0)), 1e-300)
     if not kept.any():
         return np.zeros((len(flat), 1))
-    return np.clip((flat[:, kept] - flat[:, kept].mean(0)) / spread[kept], -FAR, FAR)
+    centred = (flat[:, kept] - flat[:, kept].mean(0)) / spread[kept]
+    return np.asarray(np.clip(centred, -FAR, FAR))
 
 
 def shrunk(x: Tensor, most: int) -> Tensor:

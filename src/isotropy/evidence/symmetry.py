@@ -49,9 +49,9 @@ class Symmetry:
 
     @property
     def labels_text(self) -> str:
-        """What the generators do to the labels, briefly."""
+        """What the generators do to the labels, briefly: exchanges, and signs that change."""
         assert self.labels is not None
-        moves = [f"{g}: {p}" for g, p in self.labels.moves.items() if not p.is_identity]
+        moves = [f"{g}: {_briefly(p)}" for g, p in self.labels.moves.items() if not p.is_identity]
         return f"[{', '.join(moves)}]"
 
     @property
@@ -115,6 +115,26 @@ class Symmetry:
         """Whether the other's group is part of this one's."""
         inside = other.group.is_subgroup_of(self.group)
         return inside and (self.shift or not other.shift)
+
+
+def _briefly(p: Signed) -> str:
+    """A signed permutation as its rings, and the coordinates whose sign changes.
+
+    >>> _briefly(Signed(np.array([0, 2, 1]))), _briefly(Signed.read(-np.eye(1)))
+    ('1↔2', '−0')
+    """
+    said, seen = [], set()
+    for start in range(p.size):
+        ring, at = [], start
+        while at not in seen:
+            seen.add(at)
+            ring.append(at)
+            at = int(p.target[at])
+        if len(ring) == 2:
+            said.append(f"{ring[0]}↔{ring[1]}")
+        elif len(ring) > 2:
+            said.append("→".join(map(str, [*ring, start])))
+    return " ".join([*said, *(f"−{i}" for i in np.flatnonzero(p.flips))])
 
 
 def rolled(x: Tensor, amounts: NDArray[np.int64]) -> Tensor:

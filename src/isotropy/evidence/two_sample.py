@@ -117,7 +117,8 @@ def kernel(features: Numbers) -> Numbers:
     squares = np.diag(inner)
     distance = np.maximum(squares[:, None] + squares[None] - 2 * inner, 0)
     width = np.median(distance[np.triu_indices(len(distance), 1)])
-    return np.exp(-distance / max(float(width), 1e-12)) + inner / features.shape[1]
+    near = np.exp(-distance / max(float(width), 1e-12))
+    return np.asarray(near + inner / features.shape[1])
 
 
 def _strongest(agreement: Numbers) -> Numbers:
