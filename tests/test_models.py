@@ -273,7 +273,7 @@ def test_wide_resnet_has_as_many_layers_as_it_says() -> None:
 @pytest.mark.parametrize(
     ("name", "shape", "options", "words"),
     [
-        ("cnnn", (1, 8, 8), {}, r"unknown model 'cnnn'. Known: cnn, equinas, mlp, .*Did you mean cnn\?"),
+        ("cnnn", (1, 8, 8), {}, r"unknown model 'cnnn'. Known: cnn, equinas, .*Did you mean cnn\?"),
         ("UNet", (1, 8, 8), {}, "Did you mean unet"),
         ("cnn", (1, 1, 8), {}, "halves the grid 1 .* at least 2 pixels .* not 1 × 8"),
         ("cnn", (1, 7, 7), {"stages": 4}, "at least 8 pixels"),
