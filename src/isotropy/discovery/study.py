@@ -6,6 +6,7 @@ workers there are.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -65,20 +66,21 @@ class Study:
                 f"{MOST_BYTES >> 30} GiB that can be handled; make pictures smaller with resize "
                 "(--resize 64), or give fewer"
             )
-        into = np.lib.format.open_memmap(
-            self.folder / "inputs.npy", mode="w+", dtype=dtype, shape=shape
-        )
+        new = self.folder / "inputs.new.npy"
+        into = np.lib.format.open_memmap(new, mode="w+", dtype=dtype, shape=shape)
         start = 0
         for x in data.samples.chunks():
             into[start : start + len(x)] = x.numpy()
             start += len(x)
         into.flush()
         np.save(self.folder / "targets.npy", data.targets)
+        os.replace(new, self.folder / "inputs.npy")  # whoever maps the old one keeps it
 
     @property
     def data(self) -> DataSet:
         """All samples that may be trained and compared on."""
-        inputs, targets = _opened(self.folder)
+        file = (self.folder / "inputs.npy").stat()
+        inputs, targets = _opened(self.folder, (file.st_ino, file.st_mtime_ns))
         if self.probe.view == "entries":
             inputs = inputs.reshape(len(inputs), -1)
         return DataSet(ArraySamples(inputs), targets, self.task, self.classes)
@@ -143,5 +145,8 @@ def _stored(data: DataSet) -> np.dtype[Any]:
 
 
 @lru_cache(maxsize=2)
-def _opened(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+def _opened(
+    folder: Path,
+    file: tuple[int, int],  # noqa: ARG001 (tells it from that of an earlier run in the folder)
+) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.load(folder / "inputs.npy", mmap_mode="r"), np.load(folder / "targets.npy")
