@@ -229,8 +229,16 @@ class Race:
 
     def scores(self, arm: str, name: str = "") -> list[float]:
         """The scores of all rounds of an arm."""
-        found = [self.score(arm, name, r) for r in range(self.study.plan.more_rounds)]
-        return [value for value in found if value is not None]
+        return [outcome.score for outcome in self._outcomes(arm, name)]
+
+    def parameters(self, arm: str, name: str = "") -> int:
+        """Numbers that a network of an arm trains; there must be one."""
+        return next(self._outcomes(arm, name)).parameters
+
+    def _outcomes(self, arm: str, name: str) -> Iterator[Outcome]:
+        """Of the rounds that are known: a budget or an error may leave any of them out."""
+        keys = (f"{number}/{arm}/{name}" for number in range(self.study.plan.more_rounds))
+        return (self.ledger.known[key] for key in keys if key in self.ledger.known)
 
     def gain(self, arm: str, name: str, over: str = UNTIED, whose: str = "") -> Gain | None:
         """What one arm has over another in the rounds that both have; None of fewer than two."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _row(found: Findings, one: Contender) -> dict[str, Any]:
         "group": one.symmetry.group.name,
         "order": group_order(one.symmetry),
         "meaning": meaning(one.symmetry, race.study.classes),
-        "elements": list(elements(one.symmetry)),
+        "elements": list(one.symmetry.elements),
         "verdict": judged,
         "reason": reason(
             judged,
@@ -175,18 +176,12 @@ def _row(found: Findings, one: Contender) -> dict[str, Any]:
 
 def _seen(found: Findings, symmetry: Symmetry) -> list[str]:
     rejected = {test.name for test in found.tests if test.rejected and not test.reported_only}
-    return [element_words(e, symmetry) for e in symmetry.tested if e in rejected]
+    return [element_words(e, symmetry) for e in symmetry.elements if e in rejected]
 
 
 def group_order(symmetry: Symmetry) -> int | None:
     """How many elements there are, where they are listed."""
-    return symmetry.group.order if isinstance(symmetry.group, FiniteGroup) else None
-
-
-def elements(symmetry: Symmetry) -> tuple[str, ...]:
-    """The names of the elements, or of the generators where they are not listed."""
-    group = symmetry.group
-    return group.elements if isinstance(group, FiniteGroup) else group.generators
+    return round(exp(symmetry.log_order)) if isinstance(symmetry.group, FiniteGroup) else None
 
 
 def meaning(symmetry: Symmetry, classes: Sequence[str]) -> str:
@@ -207,9 +202,8 @@ def label_permutations(symmetry: Symmetry) -> dict[str, list[int]]:
     """For every element the label that each label becomes; signs as negative numbers from −1."""
     if symmetry.labels is None:
         return {}
-    listed = elements(symmetry)[:MOST_LISTED]
     found = {}
-    for element in listed:
+    for element in symmetry.labels.test_elements[:MOST_LISTED]:
         p = symmetry.labels.of(element)
         target = [int(v) for v in p.target]
         if p.flips.any():
@@ -224,8 +218,8 @@ def _arm(race: Race, arm: str, name: str) -> dict[str, Any]:
     scores = race.scores(arm, name)
     if not scores:
         return {}
-    parameters = race.ledger.known[f"0/{arm}/{name}"].parameters
-    found: dict[str, Any] = {"score": float(np.mean(scores)), "parameters": parameters}
+    size = race.parameters(arm, name)
+    found: dict[str, Any] = {"score": float(np.mean(scores)), "parameters": size}
     if len(scores) > 1:
         spread = paired_gain(scores, race.study.plan.test_share, 1 / race.study.sizes[1])
         found["interval"] = [spread.low, spread.high]
@@ -249,7 +243,7 @@ def _with_size(race: Race, gain: Gain | None, arm: str, name: str) -> dict[str, 
     found = gain_json(gain)
     if found is None:
         return None
-    return {**found, "parameters": race.ledger.known[f"0/{arm}/{name}"].parameters}
+    return {**found, "parameters": race.parameters(arm, name)}
 
 
 # -- the recommendation -------------------------------------------------------------------------

@@ -66,6 +66,13 @@ class Symmetry:
         return own + (self.size if self.shift else 0.0)
 
     @property
+    def elements(self) -> tuple[str, ...]:
+        """The names of all elements, or of the generators where they are not listed."""
+        own = self.group
+        listed = own.elements if isinstance(own, FiniteGroup) else own.generators
+        return (*listed, SHIFT) if self.shift else listed
+
+    @property
     def fields(self) -> str:
         """What hidden channels carry, for `iso.equivariant`."""
         return "regular" if isinstance(self.group, FiniteGroup) else "input"
