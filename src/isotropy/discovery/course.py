@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from isotropy._tensor_file import write_text
 from isotropy.data import DataSet
 from isotropy.data.parts import Parts, divide, without
-from isotropy.discovery.asked import Asked
 from isotropy.discovery.asked import Asked
 from isotropy.discovery.clock import Clock
 from isotropy.discovery.contender import Contender, units
@@ -29,6 +30,7 @@ from isotropy.discovery.inputs import (
 from isotropy.discovery.last import Shipped, open_model, train_last
 from isotropy.discovery.layers import layers_used
 from isotropy.discovery.ledger import Ledger
+from isotropy.discovery.plan import Plan
 from isotropy.discovery.progress import Progress
 from isotropy.discovery.race import Race
 from isotropy.discovery.result import Findings, chosen_of, has_learned, to_json
@@ -136,17 +138,7 @@ class Course:
 
     def _study(self, comparing: DataSet, workers: int) -> Study:
         asked, probe = self.asked, self.asked.probe
-        plan = asked.plan
-        if asked.budget is not None:
-            costs = [units(probe, None, 0)] * 1
-            costs += [
-                units(probe, symmetry, probe.matched_width(symmetry))
-                for symmetry in asked.candidates
-            ]
-            relative = [cost / costs[0] for cost in costs]
-            used = min(len(comparing), plan.samples)
-            each = pace(comparing, probe)
-            plan = fitted(plan, used, relative, each, self.clock.left, workers)
+        plan = asked.plan if asked.budget is None else self._affordable(comparing, workers)
         data = compared(comparing, plan.samples, asked.seed)
         study = Study(
             self.folder / "data",
@@ -159,6 +151,21 @@ class Course:
         )
         study.write(data)
         return study
+
+    def _affordable(self, comparing: DataSet, workers: int) -> Plan:
+        """The plan cut to the budget; once settled it stays, so that a resumed run goes on."""
+        path = self.folder / "plan.json"
+        if path.exists():
+            return Plan(**json.loads(path.read_text(encoding="utf-8")))
+        asked, probe = self.asked, self.asked.probe
+        plain = units(probe, None, 0)
+        tied = [units(probe, s, probe.matched_width(s)) for s in asked.candidates]
+        relative = [cost / plain for cost in (plain, *tied)]
+        used = min(len(comparing), asked.plan.samples)
+        each = pace(comparing, probe)
+        plan = fitted(asked.plan, used, relative, each, self.clock.left, workers)
+        write_text(path, json.dumps(asdict(plan)))
+        return plan
 
     def _test_inputs(
         self, pool: Workers, study: Study, moves: Sequence[Move]
@@ -224,4 +231,4 @@ def _in_view(test: DataSet, study: Study) -> DataSet:
 
 def _rejected(candidates: Sequence[Symmetry], tests: Sequence[InputTest]) -> list[str]:
     seen = {test.name for test in tests if test.rejected and not test.reported_only}
-    return [c.name for c in candidates if seen & set(c.tested)]
+    return [c.name for c in candidates if seen & set(c.elements)]
