@@ -46,6 +46,11 @@ class Asked:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InputError(f"method must be one of {METHODS}, not {self.method!r}")
+        if len({symmetry.view for symmetry in self.candidates}) > 1:
+            raise InputError(
+                "candidates: permutations of entries need another network than symmetries of the "
+                "grid; ask for them apart"
+            )
         data = self.data.train
         if data.task == "dense":
             raise InputError("discover: needs one label or some numbers for each sample, not maps")
@@ -61,14 +66,8 @@ class Asked:
     @property
     def probe(self) -> Probe:
         """What makes the networks."""
-        view = self.candidates[0].view
-        if any(symmetry.view != view for symmetry in self.candidates):
-            raise InputError(
-                "candidates: permutations of entries need another network than symmetries of the "
-                "grid; ask for them apart"
-            )
         data = self.data.train
-        return Probe(data.shape, data.outputs, view, self.model, self.width)
+        return Probe(data.shape, data.outputs, self.candidates[0].view, self.model, self.width)
 
     def config(self) -> dict[str, Any]:
         """What a resumed run must have in common with the one it goes on with."""

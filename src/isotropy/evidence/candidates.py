@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
 from isotropy.data import DataSet
 from isotropy.errors import InputError
@@ -62,7 +63,22 @@ def candidates_for(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"candidates: {name} is there twice")
+    _require_one_meaning(data, found)
     return sorted(found, key=lambda symmetry: symmetry.log_order)
+
+
+def _require_one_meaning(data: DataSet, symmetries: Sequence[Symmetry]) -> None:
+    """Moves are filed under their names, so one name may not stand for two of them."""
+    example = torch.arange(1.0, prod(data.shape) + 1, dtype=torch.float64).view(1, *data.shape)
+    known: dict[str, Tensor] = {}
+    for symmetry in symmetries:
+        for element in symmetry.tested:
+            moved = symmetry.move(example, element)
+            if not torch.equal(known.setdefault(element, moved), moved):
+                raise InputError(
+                    f"candidates: {element} is one move of {symmetry.name} and another one of a "
+                    "candidate before it; give each its own name"
+                )
 
 
 def usual(data: DataSet, blocks: int = 1) -> list[Symmetry]:
@@ -114,7 +130,7 @@ def _length(value: Any) -> int:
     return int(value.shape[0]) if hasattr(value, "shape") else int(value.size)
 
 
-def _rows(name: str, moves: ArrayLike | torch.Tensor) -> list[NDArray[Any]]:
+def _rows(name: str, moves: ArrayLike | Tensor) -> list[NDArray[Any]]:
     array = np.asarray(moves)
     if array.dtype.kind not in "iu" or array.ndim not in (1, 2) or not array.size:
         raise InputError(
