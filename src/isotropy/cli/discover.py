@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import typer
 
@@ -112,16 +113,26 @@ def candidates_of(question: Question) -> Any:
         return question.candidate or None
     if question.candidate:
         raise InputError("symmetry: permutations of entries and candidates by name go apart")
-    import numpy as np
-
     found: dict[str, Any] = {}
     for path in question.symmetry:
-        try:
-            found[path.stem] = np.load(path, allow_pickle=False)
-        except FileNotFoundError:
-            raise InputError(f"no such file: {path}") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} is no .npy file of whole numbers ({error})") from None
+        if path.stem in found:
+            raise InputError(f"symmetry: two files are called {path.stem}; rename one")
+        found[path.stem] = moves_in(path)
+    return found
+
+
+def moves_in(path: Path) -> Any:
+    """The array in a .npy file."""
+    import numpy as np
+
+    try:
+        found = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"no such file: {path}") from None
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise InputError(f"{path} is no .npy file of whole numbers ({error})") from None
+    if not isinstance(found, np.ndarray):
+        raise InputError(f"{path} is no .npy file of whole numbers (it holds several arrays)")
     return found
 
 

@@ -10,6 +10,7 @@ from isotropy.training import Settings
 SEEN = 20_000  # samples that a network sees in training, over all epochs
 FEWEST_EPOCHS, MOST_EPOCHS = 4, 40
 BATCH = 64
+LEAST_ALPHA = 1e-3
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Plan:
         for name in ("validation", "test", "alpha", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        if self.alpha < LEAST_ALPHA:
+            raise InputError(
+                f"alpha must be at least {LEAST_ALPHA:g}, as p-values come of counting "
+                f"permutations, not {self.alpha:g}"
+            )
         for name in ("shown_rounds", "settling_rounds"):
             if getattr(self, name) < 2:
                 raise InputError(f"{name} must be at least 2, not {getattr(self, name)}")

@@ -140,4 +140,4 @@ def _said(model: nn.Module, x: Tensor, data: DataSet) -> list[Any]:
     outputs = outputs.reshape(len(x), -1)
     if data.target_scaling is not None:
         outputs = data.target_scaling.undo(outputs)
-    return [[round(v, 5) for v in row] for row in outputs.tolist()]
+    return [[float(f"{v:.6g}") for v in row] for row in outputs.tolist()]
