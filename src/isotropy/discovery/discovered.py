@@ -95,8 +95,7 @@ def _cells(row: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]
     if gain is not None:
         told = _number(gain["mean"], points)
         between = f"{_number(gain['low'], points)} to {_number(gain['high'], points)}"
-    seen = {i["name"] for i in result["inputs"] if i["rejected"] and not i["reported_only"]}
-    looks = "different" if seen & set(row["elements"]) else "the same"
+    looks = "different" if row["seen"] else "the same"
     return (row["name"], row["verdict"], told, between, looks, row["meaning"])
 
 

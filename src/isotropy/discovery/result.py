@@ -158,6 +158,7 @@ def _row(found: Findings, one: Contender) -> dict[str, Any]:
             found.rules.learned,
             one.failed,
         ),
+        "seen": _seen(found, one.symmetry),
         "dropped_after": one.dropped_after,
         **_arm(race, TIED, one.name),
         "gain": gain_json(standing.gain),

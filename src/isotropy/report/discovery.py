@@ -14,7 +14,7 @@ gains are in the unit of the metric, shares between 0 and 1.
                  words: [sentences],
                  test: {score, interval: [low, high], n, baseline_score}}; group "C1" is none
     candidates   [{name, group, order, meaning, elements: [names], verdict, reason, needed,
-                 dropped_after: pairs,
+                 seen: [moves of it that can be seen in the inputs], dropped_after: pairs,
                  labels: {element: [label that each becomes, −1 − it if its sign changes]},
                  parameters, score, interval: [low, high] (tied, at equally many parameters),
                  gain: GAIN over no symmetry at equally many parameters,
