@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from isotropy.data import Splits, load
 from isotropy.discovery.clock import seconds_of
+from isotropy.discovery.enough import shortage
 from isotropy.discovery.plan import Plan
 from isotropy.errors import InputError
 from isotropy.evidence.candidates import Candidates, candidates_for
 from isotropy.evidence.probe import Factory, Probe
 from isotropy.evidence.symmetry import Symmetry
 
-FEWEST_PER_CLASS = 6
 METHODS = ("race", "mix")
 
 
@@ -54,14 +52,9 @@ class Asked:
         data = self.data.train
         if data.task == "dense":
             raise InputError("discover: needs one label or some numbers for each sample, not maps")
-        if data.task == "classification":
-            counts = np.bincount(data.targets, minlength=len(data.classes))
-            for name, count in zip(data.classes, counts, strict=True):
-                if 0 < count < FEWEST_PER_CLASS:
-                    raise InputError(
-                        f"{data.name}: class {name!r} has {count} samples, but every class needs "
-                        f"{FEWEST_PER_CLASS} to be split again and again"
-                    )
+        lacking = shortage(data)
+        if lacking:
+            raise InputError(lacking)
 
     @property
     def probe(self) -> Probe:

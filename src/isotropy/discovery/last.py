@@ -52,15 +52,28 @@ def train_last(job: tuple[Study, DataSet, Symmetry | None, int, Path]) -> Shippe
     """Train on all samples of a study, test once, and keep the model; for any process."""
     study, test, symmetry, width, path = job
     start = time.monotonic()
-    train = study.scaled(study.data, symmetry)
-    trial = Trial(UNTIED if symmetry is None else TIED, "", 0, symmetry, width)
-    net = trained(study, train, trial, symmetry)
-    shipped = with_scaling(net, study.probe, symmetry, width, train)
+    shipped = network_for(study, study.data, symmetry, width)
     save(shipped, path)
     score = score_of(study, shipped, test)
     seconds = time.monotonic() - start
     error = standard_error(study, shipped, test)
-    return Shipped(path.name, str(path), score, error, len(test), count(net), seconds)
+    parameters = count(shipped.get_submodule("net"))
+    return Shipped(path.name, str(path), score, error, len(test), parameters, seconds)
+
+
+def network_for(study: Study, data: DataSet, symmetry: Symmetry | None, width: int) -> nn.Module:
+    """A network trained on some data, that takes samples as they are.
+
+    Args:
+        study: how it is made and trained.
+        data: all that it learns from.
+        symmetry: it is tied under, if it is.
+        width: of its layers; 0 for the untied one's.
+    """
+    train = study.scaled(data, symmetry)
+    trial = Trial(UNTIED if symmetry is None else TIED, "", 0, symmetry, width)
+    net = trained(study, train, trial, symmetry)
+    return with_scaling(net, study.probe, symmetry, width, train)
 
 
 def standard_error(study: Study, model: nn.Module, test: DataSet, draws: int = 200) -> float:
