@@ -38,6 +38,8 @@ _HOMES = {
     "discover": "isotropy.discovery.discover",
     "Discovery": "isotropy.discovery.discovered",
     "DiscoveryPlan": "isotropy.discovery",
+    "SymmetryClassifier": "isotropy.estimators",
+    "SymmetryRegressor": "isotropy.estimators",
 }
 _MODULES = ("groups", "schemes", "nn", "metrics", "models", "data", "training", "runs", "search")
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from isotropy import data, groups, metrics, models, nn, runs, schemes, search, training
     from isotropy.discovery import Discovery, DiscoveryPlan
     from isotropy.discovery.discover import discover
+    from isotropy.estimators import SymmetryClassifier, SymmetryRegressor
     from isotropy.groups import FiniteGroup, PermutationGroup, group, orbits
     from isotropy.nn.audit import audit
     from isotropy.nn.blueprint import groups_of
@@ -68,6 +71,8 @@ __all__ = [
     "IsotropyWarning",
     "NotSupportedError",
     "PermutationGroup",
+    "SymmetryClassifier",
+    "SymmetryRegressor",
     "__version__",
     "assert_equivariant",
     "audit",
