@@ -23,7 +23,7 @@ from isotropy.evidence.pictures import (
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.action import trivial
 from isotropy.groups.finite import FiniteGroup
-from isotropy.groups.named import MEANINGS, as_group, group
+from isotropy.groups.named import MEANINGS, group
 
 Given = Symmetry | FiniteGroup | str
 Candidates = Sequence[Given] | Mapping[str, Any]
@@ -150,8 +150,8 @@ def _read(data: DataSet, one: Any, blocks: int) -> Symmetry:
     known = {symmetry.name: symmetry for symmetry in usual(data, blocks)}
     if isinstance(one, str) and one in known:
         return known[one]
-    own = as_group(one) if data.kind != "vector" else None
-    if own is None or not isinstance(own, FiniteGroup) or own.matrices is None:
+    own = _of_grids(one)
+    if own is None or data.kind == "vector":
         raise InputError(
             f"candidates: {one} is none that is known for {data.kind}s of shape {data.shape}; "
             f"known are {', '.join(known)}, or give permutations"
@@ -164,3 +164,12 @@ def _read(data: DataSet, one: Any, blocks: int) -> Symmetry:
     if own.order == 1:
         raise InputError(f"candidates: {own.name} is no symmetry; it is compared with anyhow")
     return Symmetry(own, trivial(own, data.shape[0]), MEANINGS.get(own.name, own.name))
+
+
+def _of_grids(one: Any) -> FiniteGroup | None:
+    """A group that turns grids, given or by name; None if there is none."""
+    try:
+        own = one if isinstance(one, FiniteGroup) else group(str(one))
+    except InputError:
+        return None
+    return own if own.matrices is not None else None

@@ -37,7 +37,7 @@ def views(x: Tensor) -> list[Numbers]:
         x: (samples, channels, *grid) or (samples, features).
 
     >>> [view.shape for view in views(torch.randn(5, 1, 8, 8))]
-    [(5, 64), (5, 192)]
+    [(5, 64), (5, 144)]
     """
     if x.ndim == 2:
         return [standardised(x)]

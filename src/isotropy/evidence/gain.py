@@ -108,7 +108,7 @@ def paired_gain(
     spread = own if expected is None else _moderated(own, expected)
     deviation = max(spread.variance**0.5, resolution / 2)
     error = deviation * np.sqrt(1 / len(values) + test_share)
-    half = float(t.ppf((1 + confidence) / 2, spread.freedom)) * error
+    half = float(t.ppf((1 + confidence) / 2, spread.freedom) * error)
     mean = float(values.mean())
     return Gain(mean, mean - half, mean + half, tuple(float(v) for v in values))
 

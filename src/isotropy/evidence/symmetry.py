@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from isotropy.data.moves import rolled
 from isotropy.groups.action import Action, Group
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.signed import Signed
@@ -142,15 +141,3 @@ def _briefly(p: Signed) -> str:
         elif len(ring) > 2:
             said.append("→".join(map(str, [*ring, start])))
     return " ".join([*said, *(f"−{i}" for i in np.flatnonzero(p.flips))])
-
-
-def rolled(x: Tensor, amounts: NDArray[np.int64]) -> Tensor:
-    """Every sample shifted cyclically along the last axis by its own amount.
-
-    >>> rolled(torch.arange(6.0).reshape(2, 1, 3), np.array([0, 1])).tolist()
-    [[[0.0, 1.0, 2.0]], [[5.0, 3.0, 4.0]]]
-    """
-    length = x.shape[-1]
-    places = (np.arange(length) - amounts[:, None]) % length
-    index = torch.from_numpy(places).to(x.device).view(len(x), *[1] * (x.ndim - 2), length)
-    return x.gather(-1, index.expand(x.shape))
