@@ -12,9 +12,11 @@ from torch import Tensor
 import isotropy as iso
 from isotropy.data import DataSet, from_arrays
 from isotropy.errors import InputError
-from isotropy.groups.action import permuting
+from isotropy.evidence.pictures import signal_group
+from isotropy.groups import PermutationGroup
+from isotropy.groups.action import natural, permuting, trivial
 from isotropy.nn.transform import move, turn_grid
-from isotropy.training import Augmentation
+from isotropy.training import Augmentation, Batches
 from tests.training.problems import maps, pictures, vectors
 
 D4, C4, C2 = (iso.group(name) for name in ("D4", "C4", "C2"))
@@ -91,6 +93,55 @@ def test_the_same_draws_move_the_same_way(case: tuple[DataSet, Augmentation]) ->
     first, again = (augmentation(x, y, np.random.default_rng(3)) for _ in range(2))
     assert torch.equal(first[0], again[0])
     assert torch.equal(first[1], again[1])
+
+
+# -- groups that are not listed, and shifts -----------------------------------------------------
+
+SHUFFLES = PermutationGroup({"swap": [1, 0, 2, 3, 4], "turn": [1, 2, 3, 4, 0]}, "S5")
+
+
+def drawn_over_an_epoch(data: DataSet, augmentation: Augmentation) -> tuple[Tensor, Tensor]:
+    """What training sees of an epoch: samples and targets."""
+    batches = Batches(data, 40, 0, torch.device("cpu"), augmentation).epoch(0)
+    _, x, y = zip(*batches, strict=True)
+    return torch.cat(x), torch.cat(y)
+
+
+def test_groups_known_by_generators_move_by_their_products() -> None:
+    """Samples that are their own targets stay so, and far more than the generators occur."""
+    x = np.array([np.roll(np.arange(5.0), i) for i in range(400)])
+    action = natural(SHUFFLES)
+    moved, targets = drawn_over_an_epoch(from_arrays(x, x), Augmentation(action, action))
+    assert torch.equal(moved, targets)
+    assert torch.equal(moved.sort(1).values, torch.arange(5.0).expand(400, 5))
+    assert len({tuple(row) for row in moved.tolist()}) > 60  # of 120
+
+
+def test_products_keep_signs() -> None:
+    flip = PermutationGroup({"flip": [[-1, 0], [0, 1]], "swap": [[0, 1], [1, 0]]}, "signed")
+    x = np.array([[1.0, 2.0], [2.0, 1.0]] * 200)
+    moved, _ = drawn_over_an_epoch(from_arrays(x, [0, 1] * 200), Augmentation(natural(flip)))
+    assert len({tuple(row) for row in moved.tolist()}) == 8
+
+
+def test_classes_follow_products() -> None:
+    data = from_arrays(np.eye(5)[np.arange(400) % 5], np.arange(400) % 5)
+    action = natural(SHUFFLES)
+    moved, labels = drawn_over_an_epoch(data, Augmentation(action, action))
+    assert torch.equal(moved.argmax(1), labels)
+
+
+@pytest.mark.parametrize("group", ["C1", "reversed"])
+def test_signals_are_shifted(group: str) -> None:
+    """By any amount, each by its own, after they are moved by the group."""
+    length = 7
+    own = signal_group().subgroup(["f"]) if group == "reversed" else iso.group("C1")
+    ramp = np.arange(length, dtype=np.float64)
+    data = from_arrays(np.array([ramp, np.roll(ramp, 1)] * 200), [0, 1] * 200, layout="nl")
+    moved, _ = drawn_over_an_epoch(data, Augmentation(trivial(own, 1), shift=True))
+    ways = [ramp, ramp[::-1]][: own.order]
+    expected = {tuple(np.roll(way, by)) for way in ways for by in range(length)}
+    assert {tuple(row) for row in moved[:, 0].tolist()} == expected
 
 
 # -- averaging ----------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from torch import Tensor
 from isotropy.data.samples import Hash, IntArray, Samples
 from isotropy.groups.action import Action
 from isotropy.groups.finite import FiniteGroup
-from isotropy.nn.transform import move, turn_grid
+from isotropy.groups.signed import Signed
+from isotropy.nn.transform import turn_grid
 
 
 class Drawn(ABC):
@@ -78,30 +79,75 @@ class ByGroup(Drawn):
         return f"{self.inputs.group} {self.inputs.moves}"
 
     def move(self, x: Tensor, which: IntArray) -> Tensor:
-        return self._each(x, which, lambda part, element: move(part, self.inputs, element))
+        def moved(part: Tensor, number: int) -> Tensor:
+            return self._turned(self._element(number, self.inputs).apply(part, 1), number, 2)
+
+        return self._each(x, which, moved)
 
     def move_maps(self, maps: Tensor, which: IntArray) -> Tensor:
-        group, axes = self.inputs.group, tuple(range(1, maps.ndim))
-        return self._each(maps, which, lambda part, g: turn_grid(part, group, g, axes))
+        return self._each(maps, which, lambda part, number: self._turned(part, number, 1))
 
     def move_targets(self, y: Tensor, which: IntArray) -> Tensor:
         targets = self.targets
         if targets is None:
             return y
-        if y.is_floating_point():
-            return self._each(y, which, lambda part, element: targets.apply(element, part, 1))
-        images = {g: torch.from_numpy(targets.of(g).target) for g in targets.test_elements}
-        return self._each(y, which, lambda part, element: images[element][part])
 
-    def _each(self, x: Tensor, which: IntArray, change: Callable[[Tensor, str], Tensor]) -> Tensor:
-        """The samples of every element but the first, which moves nothing, changed by it."""
+        def moved(part: Tensor, number: int) -> Tensor:
+            element = self._element(number, targets)
+            if part.is_floating_point():
+                return element.apply(part, 1)
+            return torch.from_numpy(element.target).to(part.device)[part]
+
+        return self._each(y, which, moved)
+
+    def _element(self, number: int, action: Action) -> Signed:
+        """What an element does to channels, entries, labels or columns."""
+        return action.of(self._name(number))
+
+    def _turned(self, x: Tensor, number: int, first: int) -> Tensor:
+        """The grid as an element turns it; its axes are all dimensions from the given one on."""
+        return turn_grid(x, self.inputs.group, self._name(number), tuple(range(first, x.ndim)))
+
+    def _name(self, number: int) -> str:
         group = self.inputs.group
         assert isinstance(group, FiniteGroup)
+        return group.elements[number]
+
+    def _each(self, x: Tensor, which: IntArray, change: Callable[[Tensor, int], Tensor]) -> Tensor:
+        """The samples of every number but 0, which moves nothing, changed as it says."""
         x, drawn = x.clone(), self.numbers[which]
         for number in np.unique(drawn[drawn > 0]):
-            chosen = torch.from_numpy(np.flatnonzero(drawn == number))
-            x[chosen] = change(x[chosen], group.elements[number])
+            chosen = torch.from_numpy(np.flatnonzero(drawn == number)).to(x.device)
+            x[chosen] = change(x[chosen], int(number))
         return x
+
+
+class ByProduct(ByGroup):
+    """Every sample by a product of generators, for groups too large to list; no grid turns.
+
+    The numbers are seeds of the products; 0 moves nothing.
+    """
+
+    def _element(self, number: int, action: Action) -> Signed:
+        return random_product(action, np.random.default_rng(number))
+
+    def _turned(self, x: Tensor, number: int, first: int) -> Tensor:  # noqa: ARG002
+        return x
+
+
+def random_product(action: Action, draws: np.random.Generator) -> Signed:
+    """A product of the generators and their inverses in random order, many times over.
+
+    The same draws give the same element, whatever the group acts on.
+    """
+    moves = [action.of(g) for g in action.group.generators]
+    moves += [p.inverse() for p in moves]
+    element = Signed.identity(action.size)
+    for _ in range(4):
+        for number in draws.permutation(len(moves)):
+            if draws.random() < 0.5:
+                element = moves[number] @ element
+    return element
 
 
 class ByAngle(Drawn):
@@ -170,7 +216,7 @@ def rolled(x: Tensor, amounts: NDArray[np.int64], axis: int = -1) -> Tensor:
     places = (np.arange(length) - amounts[:, None]) % length
     shape = [len(x), *[1] * (x.ndim - 1)]
     shape[axis] = length
-    return x.gather(axis, torch.from_numpy(places).view(shape).expand(x.shape))
+    return x.gather(axis, torch.from_numpy(places).to(x.device).view(shape).expand(x.shape))
 
 
 class Moved(Samples):

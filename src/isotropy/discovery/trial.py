@@ -11,11 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from isotropy.data import DataSet
-from isotropy.discovery.moving import augmentation_of
 from isotropy.discovery.study import Study
 from isotropy.evidence.probe import count
 from isotropy.evidence.symmetry import Symmetry
-from isotropy.training import fit, predict
+from isotropy.training import Augmentation, fit, predict
 from isotropy.training.evaluate import scores
 from isotropy.training.seeds import torch_seed
 
@@ -99,7 +98,8 @@ def trained(study: Study, train: DataSet, trial: Trial, tying: Symmetry | None) 
             model = study.probe.tied(tying, width or study.probe.first_width)
     augmentation = None
     if trial.arm == AUGMENTED and trial.symmetry is not None:
-        augmentation = augmentation_of(trial.symmetry)
+        moving = trial.symmetry
+        augmentation = Augmentation(moving.inputs, moving.labels, shift=moving.shift)
     settings = study.plan.settings(len(train), study.balanced)
     seed = torch_seed(study.seed, "training", trial.round)
     return fit(model, train, settings=settings, seed=seed, augmentation=augmentation).model

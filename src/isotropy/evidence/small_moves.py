@@ -9,11 +9,12 @@ shift both sides keep windows of one size, at different places.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, radians, sin
+from math import radians
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+from isotropy.data import moves
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,16 @@ class SmallMove:
         if self.pixels:
             end = still.shape[-1] - self.pixels
             return still[..., :end], moved[..., self.pixels :]
-        return turned(still, -self.degrees / 2), turned(moved, self.degrees / 2)
+        half = self.degrees / 2
+        return turned(still, -half), turned(moved, half)
 
 
 _TURNS = "both sides interpolate; convolutions cannot be tied under it exactly"
 _SHIFTS = "convolutions have it already, up to borders"
 
 SMALL_MOVES = (
-    SmallMove("turn by 15°", _TURNS, degrees=15),
-    SmallMove("turn by 45°", _TURNS, degrees=45),
+    SmallMove("turn by 15°", _TURNS, degrees=15.0),
+    SmallMove("turn by 45°", _TURNS, degrees=45.0),
     SmallMove("shift by 1 pixel", _SHIFTS, pixels=1),
     SmallMove("shift by 2 pixels", _SHIFTS, pixels=2),
 )
@@ -65,16 +67,9 @@ def turned(x: Tensor, degrees: float) -> Tensor:
     >>> turned(torch.ones(1, 1, 5, 5), 30.0)[0, 0, 2].tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    height, width = x.shape[-2:]
-    c, s = cos(radians(degrees)), sin(radians(degrees))
-    # grid_sample asks where each pixel comes from, in coordinates from -1 to 1 along each axis
-    matrix = x.new_tensor([[c, -s * height / width, 0], [s * width / height, c, 0]])
-    grid = F.affine_grid(matrix.expand(1, 2, 3), [1, 1, height, width], align_corners=False)
-    parts = [
-        F.grid_sample(part, grid.expand(len(part), -1, -1, -1), align_corners=False)
-        for part in torch.split(x, 256)
-    ]
-    return torch.cat(parts) * disk(height, width).to(x)
+    angles = torch.full((len(x),), radians(degrees))
+    pieces = zip(x.split(256), angles.split(256), strict=True)
+    return torch.cat([moves.turned(*piece) for piece in pieces]) * disk(*x.shape[2:]).to(x)
 
 
 def disk(height: int, width: int) -> Tensor:

@@ -97,18 +97,9 @@ class Action:
 
     def apply(self, element: str, x: Tensor, dim: int = -1) -> Tensor:
         """The tensor with its dimension `dim` moved by an element."""
-        import torch
-
         if x.shape[dim] != self.size:
             raise InputError(f"the action moves {self.size} coordinates, not {x.shape[dim]}")
-        back = self.of(element).inverse()
-        moved = x.index_select(dim, torch.as_tensor(back.target, device=x.device))
-        if not back.flips.any():
-            return moved
-        shape = [1] * x.ndim
-        shape[dim] = self.size
-        sign = torch.as_tensor(np.where(back.flips, -1.0, 1.0), device=x.device, dtype=x.dtype)
-        return moved * sign.view(shape)
+        return self.of(element).apply(x, dim)
 
     def equals(self, other: Action) -> bool:
         """Whether both groups are one and do the same."""

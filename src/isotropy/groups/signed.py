@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isotropy.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 IntArray = NDArray[np.int64]
 
@@ -88,6 +92,24 @@ class Signed:
         target = np.empty_like(self.target)
         target[self.target] = np.arange(self.size)
         return Signed(target, None if self.sign is None else self.sign[target])
+
+    def apply(self, x: Tensor, dim: int = -1) -> Tensor:
+        """The tensor with its dimension `dim` moved.
+
+        >>> import torch
+        >>> Signed.read([[0, -1], [1, 0]]).apply(torch.tensor([3.0, 4.0])).tolist()
+        [-4.0, 3.0]
+        """
+        import torch
+
+        back = self.inverse()
+        moved = x.index_select(dim, torch.as_tensor(back.target, device=x.device))
+        if not back.flips.any():
+            return moved
+        shape = [1] * x.ndim
+        shape[dim] = self.size
+        sign = torch.as_tensor(np.where(back.flips, -1.0, 1.0), device=x.device, dtype=x.dtype)
+        return moved * sign.view(shape)
 
     def equals(self, other: Signed) -> bool:
         """Whether both do the same."""

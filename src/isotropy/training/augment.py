@@ -6,17 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from isotropy.data import DataSet
+from isotropy.data.moves import ByGroup, ByProduct, ByShift, Drawn
+from isotropy.data.samples import IntArray
 from isotropy.errors import InputError
 from isotropy.groups.action import Action, Group
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.named import as_group
 from isotropy.nn.layer_groups import ActionSpec, input_action, on_this_input
 from isotropy.nn.transform import move, turn_grid
+
+FAR = 2**31  # far beyond any signal's length, so that all shifts are equally likely
+PRODUCTS = 16  # elements of a group that is not listed that are drawn for every batch
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,13 @@ class Augmentation:
         inputs: the action on the inputs' channels; their grid turns as the group says.
         targets: the action on labels or on columns of targets, if it changes them.
         dense: targets are maps that turn with the picture.
+        shift: samples are signals, and are shifted cyclically by any amount as well.
     """
 
     inputs: Action
     targets: Action | None = None
     dense: bool = False
+    shift: bool = False
 
     @classmethod
     def by(
@@ -55,31 +60,36 @@ class Augmentation:
         """Move every sample by an element of its own."""
         return self.moved(x, y, self.draw(len(x), draws))
 
-    def draw(self, count: int, draws: np.random.Generator) -> NDArray[np.int64]:
-        """The numbers of so many elements, each as likely as any other."""
-        return draws.integers(len(self.inputs.test_elements), size=count)
+    def draw(self, count: int, draws: np.random.Generator) -> IntArray:
+        """A row for every sample: the number of its element, and how far it is shifted."""
+        amounts = np.zeros(count, np.int64)
+        elements = self._elements(count, draws)
+        if self.shift:
+            amounts = draws.integers(FAR, size=count)
+        return np.stack([elements, amounts], 1)
 
-    def moved(self, x: Tensor, y: Tensor, drawn: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Every sample moved by the element that was drawn for it."""
-        numbers = torch.from_numpy(drawn).to(x.device)
-        x, y = x.clone(), y.clone()
-        for number, element in enumerate(self.inputs.test_elements[1:], start=1):
-            chosen = torch.nonzero(numbers == number).flatten()
-            if len(chosen):
-                x[chosen] = move(x[chosen], self.inputs, element)
-                y[chosen] = self.move_targets(y[chosen], element)
+    def _elements(self, count: int, draws: np.random.Generator) -> IntArray:
+        """Each element as likely as any other; of groups that are not listed some products."""
+        group = self.inputs.group
+        if isinstance(group, FiniteGroup):
+            return draws.integers(group.order, size=count)
+        products = draws.integers(1, FAR, size=PRODUCTS)
+        return products[draws.integers(PRODUCTS, size=count)]
+
+    def moved(self, x: Tensor, y: Tensor, drawn: IntArray) -> tuple[Tensor, Tensor]:
+        """Every sample moved as was drawn for it."""
+        everyone = np.arange(len(x))
+        for step in self._steps(drawn):
+            x, y = step.move(x, everyone), step.move_targets(y, everyone)
+            if self.dense:
+                y = step.move_maps(y, everyone)
         return x, y
 
-    def move_targets(self, y: Tensor, element: str) -> Tensor:
-        """Targets of samples that an element moves."""
-        if self.dense:
-            y = turn_grid(y, self.inputs.group, element, tuple(range(1, y.ndim)))
-        if self.targets is None:
-            return y
-        if y.is_floating_point():
-            return self.targets.apply(element, y, 1)
-        labels = torch.from_numpy(self.targets.of(element).target).to(y.device)
-        return labels[y]
+    def _steps(self, drawn: IntArray) -> list[Drawn]:
+        listed = isinstance(self.inputs.group, FiniteGroup)
+        kind = ByGroup if listed else ByProduct
+        steps: list[Drawn] = [kind(drawn[:, 0], self.inputs, self.targets)]
+        return [*steps, ByShift(drawn[:, 1:])] if self.shift else steps
 
     def average(self, outputs: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         """The mean of a function's outputs over the group, each moved back."""
