@@ -104,7 +104,7 @@ def paired_gain(
     values = np.asarray(differences, dtype=float)
     if len(values) < 2:
         raise InputError(f"an interval needs two rounds at least, not {len(values)}")
-    own = Spread(float(values.var(ddof=1)), len(values) - 1)
+    own = Spread(float(values.var(ddof=1)), float(len(values) - 1))
     spread = own if expected is None else _moderated(own, expected)
     deviation = max(spread.variance**0.5, resolution / 2)
     error = deviation * np.sqrt(1 / len(values) + test_share)
