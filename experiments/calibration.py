@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 import isotropy as iso
 from isotropy.data import DataSet, from_arrays, split
-from isotropy.discovery.moving import augmentation_of
 from isotropy.evidence import Symmetry, candidates_for, paired_gain, two_sample
 from isotropy.evidence.gain import common_spread
-from isotropy.training import torch_seed
+from isotropy.training import Augmentation, torch_seed
 
 TITLE = "Discover: calibration"
 
@@ -53,7 +52,7 @@ class Kind:
 
     make: Callable[[int, np.random.Generator], NDArray[np.float32]]
     layout: str | None
-    candidate: str
+    candidate: str | dict[str, list[int]]
     move: str
 
 
@@ -75,7 +74,7 @@ def tested(kind: Kind, samples: int, seed: int, planted: bool) -> float:
     """The p-value of one set."""
     draw = np.random.default_rng([seed, samples, int(planted)])
     data = from_arrays(kind.make(samples, draw), np.arange(samples) % 2, layout=kind.layout)
-    (symmetry,) = candidates_for(data, [kind.candidate])
+    (symmetry,) = candidates_for(data, kind.candidate)
     x = data.samples.take(np.arange(samples))
     if planted:
         x = moved_at_random(symmetry, x, draw)
@@ -85,7 +84,8 @@ def tested(kind: Kind, samples: int, seed: int, planted: bool) -> float:
 
 def moved_at_random(symmetry: Symmetry, x: torch.Tensor, draw: np.random.Generator) -> torch.Tensor:
     """Every sample by an element of its own, so that the distribution has the symmetry."""
-    moved, _ = augmentation_of(symmetry)(x, torch.zeros(len(x)), draw)
+    moving = Augmentation(symmetry.inputs, shift=symmetry.shift)
+    moved, _ = moving(x, torch.zeros(len(x)), draw)
     return moved
 
 
@@ -105,8 +105,8 @@ def signals(samples: int, draw: np.random.Generator) -> NDArray[np.float32]:
 
 
 def vectors(samples: int, draw: np.random.Generator) -> NDArray[np.float32]:
-    """Six columns alike each by itself, of which the first goes with the third."""
-    x = draw.normal(size=(samples, 6))
+    """Four columns alike each by itself, of which the first goes with the third."""
+    x = draw.normal(size=(samples, 4))
     x[:, 0] = 0.5 * x[:, 0] + 0.75**0.5 * x[:, 2]
     return x.astype(np.float32)
 
@@ -116,7 +116,7 @@ KINDS = {
     "pictures, mirror": Kind(pictures, "nchw", "D1", "s"),
     "signals, reversal": Kind(signals, "ncl", "reversal", "f"),
     "signals, shifts": Kind(signals, "ncl", "shift", "shift"),
-    "vectors, exchange": Kind(vectors, None, "permute all", "x0~x1"),
+    "vectors, exchange": Kind(vectors, None, {"exchange": [1, 0, 2, 3]}, "exchange"),
 }
 
 # -- the interval of a gain -----------------------------------------------------------------------
