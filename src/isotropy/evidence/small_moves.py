@@ -14,7 +14,7 @@ from math import radians
 import torch
 from torch import Tensor
 
-from isotropy.data import moves
+from isotropy.data.moves import turned
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SmallMove:
             end = still.shape[-1] - self.pixels
             return still[..., :end], moved[..., self.pixels :]
         half = self.degrees / 2
-        return turned(still, -half), turned(moved, half)
+        return turned_in_disk(still, -half), turned_in_disk(moved, half)
 
 
 _TURNS = "both sides interpolate; convolutions cannot be tied under it exactly"
@@ -57,19 +57,19 @@ SMALL_MOVES = (
 )
 
 
-def turned(x: Tensor, degrees: float) -> Tensor:
+def turned_in_disk(x: Tensor, degrees: float) -> Tensor:
     """Pictures turned counter-clockwise about their centres, with nothing outside of a disk.
 
     Args:
         x: (n, channels, height, width).
         degrees: the angle.
 
-    >>> turned(torch.ones(1, 1, 5, 5), 30.0)[0, 0, 2].tolist()
+    >>> turned_in_disk(torch.ones(1, 1, 5, 5), 30.0)[0, 0, 2].tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    angles = torch.full((len(x),), radians(degrees))
+    angles = x.new_full((len(x),), radians(degrees))
     pieces = zip(x.split(256), angles.split(256), strict=True)
-    return torch.cat([moves.turned(*piece) for piece in pieces]) * disk(*x.shape[2:]).to(x)
+    return torch.cat([turned(*piece) for piece in pieces]) * disk(*x.shape[2:]).to(x)
 
 
 def disk(height: int, width: int) -> Tensor:
