@@ -457,3 +457,48 @@ def test_equivariance_error_says_the_same(family: Family, name: str) -> None:
             assert error < 1e-10
         else:
             assert error > 1e-3
+
+
+# -- the paper's backbone ---------------------------------------------------------------------
+
+
+def test_the_backbone_is_that_of_the_paper() -> None:
+    """Appendix B: eight convolutions, 16 and then 32 fields of D4, pooled to one pixel."""
+    plain = iso.models.make("equinas", (3, 28, 28), 10, hidden=64, order=8)
+    x = torch.zeros(2, 3, 28, 28)
+    convolutions = [m for m in plain.modules() if isinstance(m, nn.Conv2d)]
+    assert [m.out_channels // 8 for m in convolutions] == [16] * 4 + [32] * 4
+    assert all(m.kernel_size == (5, 5) and m.padding == (2, 2) for m in convolutions)
+    fields = [3, 16, 16, 16, 16, 32, 32, 32, 32]
+    for layer, (inp, out) in zip(convolutions, pairwise(fields), strict=True):
+        assert float(layer.weight.detach().std()) == pytest.approx((inp * out) ** -0.5, rel=0.1)
+    tied = iso.equivariant(plain, "D4", x, check=False)
+    counts = [m.scheme.psi.numel() for m in tied.modules() if isinstance(m, Weighted)]
+    group_convolutions = [3 * 16 * 25] + [out * inp * 8 * 25 for inp, out in pairwise(fields[1:])]
+    assert counts[:8] == group_convolutions
+
+
+@pytest.mark.parametrize(("size", "pooled"), [(28, (2, 4, 6)), (64, (2, 4, 5, 6))])
+def test_the_backbone_is_pooled_where_the_paper_says(size: int, pooled: tuple[int, ...]) -> None:
+    for pool in ("exact", "paper"):
+        plain = iso.models.make("equinas", (1, size, size), 10, width=8, pool=pool)
+        names = [name for name, _ in plain.named_children() if name.startswith("pool")]
+        assert names == [f"pool{number + 1}" for number in pooled]
+        convolutional = nn.Sequential(*list(plain.children())[:-1])
+        out = convolutional(torch.zeros(2, 1, size, size))
+        assert out.shape[-1] == (4 if pool == "paper" else {28: 3, 64: 4}[size])
+
+
+def test_the_audit_says_what_the_paper_s_pool_breaks() -> None:
+    x = torch.randn(2, 1, 28, 28)
+    plain = iso.models.make("equinas", (1, 28, 28), 10, width=8, pool="paper")
+    with pytest.warns(iso.IsotropyWarning, match="not exactly equivariant"):
+        tied = iso.equivariant(plain, "C4", x)
+    broken = [row for row in iso.audit(tied, x, "C4").rows if row.error > 1e-3]
+    assert [row.layer for row in broken] == ["avg_pool2d in pool3", "avg_pool2d in pool5"]
+    assert all("stride 2" in row.cause for row in broken)
+    exact = iso.equivariant(iso.models.make("equinas", (1, 28, 28), 10, width=8), "C4", x)
+    for mode in (exact.train(), exact.eval()):
+        assert iso.equivariance_error(mode, x.double(), "C4") < 1e-6
+    with pytest.raises(iso.InputError, match="pool must be one of"):
+        iso.models.make("equinas", (1, 28, 28), 10, pool="max")

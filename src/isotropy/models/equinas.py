@@ -59,7 +59,8 @@ def equinas(
     pooled = _POOLED_LARGE if grid.least >= _LARGE else _POOLED
     layers: OrderedDict[str, nn.Module] = OrderedDict()
     for number, multiple in enumerate(_MULTIPLES):
-        layers[f"block{number + 1}"] = _block(grid, channels, width * multiple, order)
+        deviation = _deviation(channels, width * multiple, order, first=number == 0)
+        layers[f"block{number + 1}"] = _block(grid, channels, width * multiple, deviation)
         channels = width * multiple
         if number in pooled:
             layers[f"pool{number + 1}"] = _pool(grid, pool)
@@ -69,10 +70,15 @@ def equinas(
     return nn.Sequential(layers)
 
 
-def _block(grid: Grid, inp: int, out: int, order: int) -> nn.Sequential:
+def _deviation(inp: int, out: int, order: int, first: bool) -> float:
+    """Of fresh weights; the picture's own channels are no fields."""
+    fields_in = inp if first else max(inp // order, 1)
+    return 1 / math.sqrt(fields_in * max(out // order, 1))
+
+
+def _block(grid: Grid, inp: int, out: int, deviation: float) -> nn.Sequential:
     conv = grid.conv(inp, out, _KERNEL)
-    fields_in, fields_out = max(inp // order, 1), max(out // order, 1)
-    nn.init.normal_(next(conv.parameters()), std=1 / math.sqrt(fields_in * fields_out))
+    nn.init.normal_(next(conv.parameters()), std=deviation)
     return nn.Sequential(OrderedDict(conv=conv, norm=grid.norm(out), relu=nn.ReLU()))
 
 
