@@ -82,7 +82,7 @@ def two_sample(still: Tensor, moved: Tensor, seed: int, permutations: int = 999)
     return TwoSample(p, max(told_apart), total)
 
 
-def classifiers(kernel: Numbers, folds: Numbers, labels: Numbers) -> Sequence[Numbers]:
+def classifiers(kernel: Numbers, folds: NDArray[np.int64], labels: Numbers) -> Sequence[Numbers]:
     """What every classifier says of held-out samples, after training on each labelling.
 
     Args:
