@@ -5,9 +5,9 @@ each turned by a uniformly random angle). 10,000 images are trained on, 2,000 ch
 of the plain `cnn`'s form: plain, plain with every image turned by random quarter turns in training,
 tied under C4 at the plain one's number of parameters (and twice its width), and tied under C4 at
 the plain one's width (a quarter of its parameters). For every network and each of three seeds the
-learning rate and the epoch are chosen on validation data; what is chosen is tested once. Published for the
-original set (Cohen and Welling 2016): plain CNN 5.03 % error, p4 convolutions at matched parameters
-3.21 % (P4CNNRotationPooling) and 2.28 % (P4CNN). Expected: at least 0.5 points of accuracy.
+learning rate and the epoch are chosen on validation data; what is chosen is tested once. Published
+for the original set (Cohen and Welling 2016): plain CNN 5.03 % error, p4 convolutions at matched
+parameters 3.21 % (P4CNNRotationPooling) and 2.28 % (P4CNN). Expected: at least 0.5 points.
 """
 
 from __future__ import annotations
