@@ -221,6 +221,9 @@ def test_a_child_that_cannot_be_made_is_left_out(
     run = small(out=tmp_path)
     assert run.failed == {2: "no memory"}
     assert 2 not in {one.id for one in run.population}
+    told = run.to_json()["population"]
+    assert [row["id"] for row in told] == list(range(len(run.population) + 1))
+    assert [row["id"] for row in told if row.get("failed")] == [2]
     monkeypatch.undo()
     again = small(out=tmp_path, resume=True)  # what failed then has failed in this search
     assert again.failed == run.failed

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import threading
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import optuna
 import pytest
@@ -179,3 +184,38 @@ def test_a_database_that_is_not_there(url: str) -> None:
     assert "\n" not in words
     assert "secret" not in words
     assert "127.0.0.1:1" in words or "nowhere" in words
+
+
+# -- what others see ------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(application: Callable[..., Any]) -> Iterator[str]:
+    """A WSGI application on loopback while this lasts; its address."""
+
+    class Silent(WSGIRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with make_server("127.0.0.1", 0, application, handler_class=Silent) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_optuna_dashboard_opens_it(folder: Path, found: Evolution) -> None:
+    import optuna_dashboard
+
+    with serving(optuna_dashboard.wsgi(f"sqlite:///{folder / FILE}")) as address:
+        with urllib.request.urlopen(f"{address}/api/studies") as answer:
+            (summary,) = json.load(answer)["study_summaries"]
+        assert summary["study_name"] == NAME
+        with urllib.request.urlopen(f"{address}/api/studies/{summary['study_id']}") as answer:
+            shown = json.load(answer)
+        assert len(shown["trials"]) == len(found.population)
+        with urllib.request.urlopen(f"{address}/dashboard") as answer:
+            assert b"<html" in answer.read().lower()

@@ -93,7 +93,7 @@ class Evolution:
             "method": "evolve",
             "metric": self.metric,
             **self.about,
-            "population": [self._row(one) for one in self.population],
+            "population": self._rows(),
             "front": [one.id for one in self.front],
             "best": best.id,
             "max_morphism_error": self.max_morphism_error,
@@ -106,6 +106,12 @@ class Evolution:
             "passes": self.passes,
             "seconds": self.seconds,
         }
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for every child, those that could not be made among them."""
+        rows = [self._row(one) for one in self.population]
+        lost = [{**self.children[number].to_json(), "failed": True} for number in self.failed]
+        return sorted([*rows, *lost], key=lambda row: int(row["id"]))
 
     def _row(self, one: Individual) -> dict[str, Any]:
         early = one.generation > 0 and one.stages < len(self.nursery.course.ends)
