@@ -14,7 +14,7 @@ import isotropy as iso
 from isotropy.errors import InputError
 from isotropy.groups import regular, trivial, vectors
 from isotropy.schemes import OrbitScheme, Partition, Tie
-from isotropy.schemes.mixture import MixtureScheme, entropy
+from isotropy.schemes.mixture import MixtureScheme
 from isotropy.schemes.pathway import PathwayScheme
 from tests.contracts import SchemeContract, same
 
@@ -198,12 +198,6 @@ def test_gradients_by_numbers_keep_the_norm() -> None:
         assert gradient is not None
         along = (psi * gradient).sum() / psi.norm() / gradient.norm()
         assert abs(float(along)) < 1e-12
-
-
-def test_entropy() -> None:
-    assert entropy(torch.tensor([0.0, 1.0])) == 0.0
-    assert entropy(torch.tensor([1.0])) == 0.0
-    assert entropy(torch.full((6,), 1 / 6)) == pytest.approx(1.0)
 
 
 # -- bad input -----------------------------------------------------------------------------------

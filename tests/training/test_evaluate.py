@@ -58,7 +58,9 @@ def test_every_pixel_counts_where_maps_are_predicted() -> None:
     data = maps(5)
     outputs = torch.randn(5, 2, 6, 6)
     right = (outputs.argmax(1).numpy() == data.targets).mean()
-    assert scores(outputs, data)["accuracy"] == pytest.approx(right)
+    found = scores(outputs, data)
+    assert found["accuracy"] == pytest.approx(right)
+    assert found["mean_iou"] == pytest.approx(metrics.mean_iou(outputs, data.targets))
 
 
 def test_numbers_are_judged_in_their_own_units() -> None:

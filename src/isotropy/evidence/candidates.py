@@ -52,7 +52,7 @@ def candidates_for(
     if blocks != 1 and data.kind != "vector":
         raise InputError(f"blocks: are of columns, and these data are {data.kind}s")
     if given is None:
-        return usual(data, blocks)
+        return sorted(usual(data, blocks), key=_size)
     if isinstance(given, Mapping):
         found = [from_entries(data, name, moves) for name, moves in given.items()]
     else:
@@ -64,7 +64,11 @@ def candidates_for(
         if names.count(name) > 1:
             raise InputError(f"candidates: {name} is there twice")
     _require_one_meaning(data, found)
-    return sorted(found, key=lambda symmetry: symmetry.log_order)
+    return sorted(found, key=_size)
+
+
+def _size(symmetry: Symmetry) -> float:
+    return symmetry.log_order
 
 
 def _require_one_meaning(data: DataSet, symmetries: Sequence[Symmetry]) -> None:
@@ -91,14 +95,6 @@ def usual(data: DataSet, blocks: int = 1) -> list[Symmetry]:
         return signal_symmetries(data.shape)
     seen = np.arange(min(len(data), MOST_SEEN))
     return vector_symmetries(data.samples.take(seen).double().numpy(), blocks)
-
-
-def no_symmetry(data: DataSet) -> Symmetry:
-    """The candidate that is none, which all others are compared with."""
-    own = group("C1")
-    entries = prod(data.shape) if data.kind == "vector" else data.shape[0]
-    view = "entries" if data.kind == "vector" else "grid"
-    return Symmetry(own, trivial(own, entries), MEANINGS["C1"], view=view)
 
 
 def from_entries(data: DataSet, name: str, moves: Any) -> Symmetry:

@@ -117,11 +117,6 @@ class Symmetry:
         moved = None if labels is None or labels.is_trivial else labels
         return replace(self, labels=moved)
 
-    def contains(self, other: Symmetry) -> bool:
-        """Whether the other's group is part of this one's."""
-        inside = other.group.is_subgroup_of(self.group)
-        return inside and (self.shift or not other.shift)
-
 
 def _briefly(p: Signed) -> str:
     """A signed permutation as its rings, and the coordinates whose sign changes.

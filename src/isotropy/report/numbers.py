@@ -8,14 +8,13 @@ from isotropy.report.charts.scale import Number
 
 NONE = "–"
 
-FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou", "auc", "f1", "dice", "error")
+FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou")
 """Metrics between 0 and 1, which are shown in percent."""
 
 _NAMES = {
     "mse": "mean squared error",
     "mae": "mean absolute error",
     "nll": "negative log-likelihood",
-    "auc": "area under the curve",
     "mean_iou": "mean overlap",
     "r2": "share of variance explained",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
 import torch
@@ -112,11 +111,3 @@ class MixtureScheme(Blend):
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, of {', '.join(self.names)}"
-
-
-def entropy(z: Float[Tensor, " groups"]) -> float:
-    """How undecided weights are: 0 for a single group, 1 for all alike."""
-    if len(z) < 2:
-        return 0.0
-    positive = z[z > 0].double()
-    return float(-(positive * positive.log()).sum()) / math.log(len(z))

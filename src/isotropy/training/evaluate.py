@@ -73,12 +73,13 @@ def scores(outputs: Tensor, data: DataSet) -> Scores:
     y = torch.from_numpy(data.targets.astype("int64"))
     if data.task == "dense":  # every pixel a sample
         outputs, y = outputs.movedim(1, -1).flatten(0, -2), y.flatten()
-    return {
+    found = {
         "accuracy": metrics.accuracy(outputs, y),
         "balanced_accuracy": metrics.balanced_accuracy(outputs, y),
         "nll": metrics.nll(outputs, y),
         "ece": metrics.ece(outputs.softmax(1), y),
     }
+    return {**found, "mean_iou": metrics.mean_iou(outputs, y)} if data.task == "dense" else found
 
 
 def _regression_scores(outputs: Tensor, data: DataSet) -> Scores:
