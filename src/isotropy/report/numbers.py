@@ -8,7 +8,7 @@ from isotropy.report.charts.scale import Number
 
 NONE = "–"
 
-FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou")
+FRACTIONS = ("accuracy", "balanced_accuracy", "mean_iou", "error")
 """Metrics between 0 and 1, which are shown in percent."""
 
 _NAMES = {
