@@ -114,7 +114,13 @@ def paired_gain(
 
 
 def _moderated(own: Spread, expected: Spread) -> Spread:
-    """Both variances, each by its degrees of freedom."""
-    freedom = own.freedom + expected.freedom
-    both = own.variance * own.freedom + expected.variance * expected.freedom
-    return Spread(both / freedom, freedom)
+    """Both variances, each by its degrees of freedom.
+
+    What is expected counts for less where the own variance is the larger one. Candidates that lose
+    much vary more as well; with the others' spread at its full weight the intervals of such held
+    the true gain in 90 % of simulated draws only (experiments/calibration.py).
+    """
+    alike = min(1.0, expected.variance / own.variance) if own.variance else 1.0
+    worth = expected.freedom * alike
+    freedom = own.freedom + worth
+    return Spread((own.variance * own.freedom + expected.variance * worth) / freedom, freedom)
