@@ -104,3 +104,47 @@ def test_what_others_show_narrows_an_interval_of_few_rounds() -> None:
     among = paired_gain([0.02, 0.03], SHARE, expected=common_spread(others))
     assert among.mean == alone.mean
     assert among.error < alone.error / 3
+
+
+@given(st.floats(5, 1e6), st.integers(2, 8))
+def test_a_spread_far_larger_than_the_others_is_believed(times: float, rounds: int) -> None:
+    """The others' variance then counts for little: the interval is nearly what it is alone."""
+    small = np.resize([0.01, -0.01], rounds)
+    others = common_spread([small.tolist()] * 3)
+    large = (times * small).tolist()
+    alone, among = paired_gain(large, SHARE), paired_gain(large, SHARE, expected=others)
+    assert alone.error / 4 < among.error <= alone.error + 1e-9
+    assert among.error > 0.8 * times * paired_gain(small.tolist(), SHARE, expected=others).error
+
+
+@given(ROUNDS, st.lists(ROUNDS, min_size=1, max_size=4))
+def test_an_interval_is_finite_and_holds_its_mean(
+    values: list[float], others: list[list[float]]
+) -> None:
+    gain = paired_gain(values, SHARE, expected=common_spread(others))
+    assert np.isfinite(ends(gain)).all()
+    assert gain.low <= gain.mean <= gain.high
+
+
+# -- coverage -----------------------------------------------------------------------------------
+
+
+def simulated(draw: Any, rounds: int, spreads: Any, shared: float) -> Any:
+    """Differences of several comparisons around 0: what a set of samples has in common, and what
+    each round has of its own."""
+    common = draw.normal(size=(len(spreads), 1)) * np.sqrt(shared)
+    own = draw.normal(size=(len(spreads), rounds)) * np.sqrt(1 - shared)
+    return (common + own) * np.array(spreads)[:, None]
+
+
+@pytest.mark.parametrize("rounds", [2, 5, 8])
+@pytest.mark.parametrize("spreads", [(1, 1, 1, 1), (1, 1, 1, 5)], ids=["alike", "one wider"])
+def test_intervals_hold_the_truth(rounds: int, spreads: tuple[int, ...]) -> None:
+    """Rounds share 1/4 of their variance, as Nadeau and Bengio suppose for this share."""
+    draw, held = np.random.default_rng(0), []
+    for _ in range(400):
+        values = simulated(draw, rounds, spreads, SHARE / (1 + SHARE))
+        others = common_spread(values[:-1].tolist())
+        gain = paired_gain(values[-1].tolist(), SHARE, expected=others)
+        held.append(gain.low <= 0 <= gain.high)
+    assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400) - (0.03 if rounds == 2 else 0)
