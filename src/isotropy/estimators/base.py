@@ -41,6 +41,15 @@ class SymmetryEstimator(BaseEstimator):  # type: ignore[misc]
     See `SymmetryClassifier` for the parameters and for what `fit` finds.
     """
 
+    candidates: Candidates | None
+    budget: float | str | None
+    shape: tuple[int, ...] | None
+    blocks: int
+    plan: Plan | None
+    model: Factory | None
+    random_state: int | np.random.RandomState | None
+    workers: int | None
+
     report_: Discovery | None
     symmetry_: Group
     verdicts_: dict[str, str]
@@ -48,17 +57,18 @@ class SymmetryEstimator(BaseEstimator):  # type: ignore[misc]
     model_: nn.Module
     n_features_in_: int
 
+    # scikit-learn has parameters judged by fit, and anything taken here
     def __init__(
         self,
         *,
-        candidates: Candidates | None = None,
-        budget: float | str | None = None,
-        shape: tuple[int, ...] | None = None,
-        blocks: int = 1,
-        plan: Plan | None = None,
-        model: Factory | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        workers: int | None = 1,
+        candidates: Any = None,
+        budget: Any = None,
+        shape: Any = None,
+        blocks: Any = 1,
+        plan: Any = None,
+        model: Any = None,
+        random_state: Any = 0,
+        workers: Any = 1,
     ) -> None:
         self.candidates = candidates
         self.budget = budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class SymmetryClassifier(ClassifierMixin, SymmetryEstimator):  # type: ignore[mi
 
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> SymmetryClassifier:
         """Find out which symmetry the data have, and train the network that has it.
 
         Args:

@@ -30,7 +30,7 @@ class Layout:
     channels: str = "first"
 
     @classmethod
-    def of(cls, X: Any, shape: tuple[int, ...] | None) -> Layout:
+    def of(cls, X: Any, shape: Any = None) -> Layout:
         """The layout of samples, from their own axes or from what is said of rows.
 
         Args:

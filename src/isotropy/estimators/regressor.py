@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class SymmetryRegressor(RegressorMixin, SymmetryEstimator):  # type: ignore[misc
     ('x0~x1', True)
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> SymmetryRegressor:
         """Find out which symmetry the data have, and train the network that has it.
 
         Args:
