@@ -6,12 +6,13 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import isotropy as iso
 from isotropy.groups import Signed
-from isotropy.groups.signed import direct_sum
+from isotropy.groups.signed import direct_sum, rings
 
 
 @st.composite
@@ -35,6 +36,25 @@ def test_matrix(p: Signed) -> None:
     moved = p.matrix() @ x
     for i in range(p.size):
         assert moved[p.target[i]] == (-1 if p.flips[i] else 1) * x[i]
+
+
+@given(signed(), st.sampled_from((0, 1, -1)))
+def test_tensors_move_as_by_the_matrix(p: Signed, dim: int) -> None:
+    x = torch.randn(p.size, p.size, dtype=torch.float64)
+    expected = torch.tensordot(torch.from_numpy(p.matrix()).double(), x, ([1], [dim % 2]))
+    assert torch.equal(p.apply(x, dim), expected if dim == 0 else expected.T)
+
+
+@given(st.integers(0, 12).flatmap(lambda n: st.permutations(range(n))))
+def test_rings_say_the_whole_permutation(permutation: list[int]) -> None:
+    found = rings(permutation)
+    rebuilt = list(range(len(permutation)))
+    for ring in found:
+        assert len(ring) > 1
+        for at, after in zip(ring, [*ring[1:], ring[0]], strict=True):
+            rebuilt[at] = after
+    assert rebuilt == permutation
+    assert sum(map(len, found)) == len({i for ring in found for i in ring})
 
 
 @given(pairs)

@@ -14,6 +14,7 @@ from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.action import Group
 from isotropy.groups.named import group
 from isotropy.report import discovery_page, write
+from isotropy.report.numbers import Unit
 
 _HEAD = ("candidate", "verdict", "gain", "95% interval", "moved data", "what it is")
 
@@ -58,7 +59,8 @@ class Discovery:
     @cached_property
     def table(self) -> str:
         """The candidates with verdicts and gains, as text."""
-        rows = [_HEAD, *(_cells(row, self.result) for row in self.result["candidates"])]
+        unit = Unit(self.result["metric"])
+        rows = [_HEAD, *(_cells(row, unit) for row in self.result["candidates"])]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
         return "\n".join(
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
@@ -88,16 +90,9 @@ class Discovery:
         return f"Discovery(recommended={self.result['recommended']['candidate']!r})"
 
 
-def _cells(row: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
-    gain = row.get("gain")
-    points = result["metric"] != "r2"
-    told, between = "–", "–"
-    if gain is not None:
-        told = _number(gain["mean"], points)
-        between = f"{_number(gain['low'], points)} to {_number(gain['high'], points)}"
+def _cells(row: Mapping[str, Any], unit: Unit) -> tuple[str, ...]:
+    gain = row.get("gain") or {}
+    told = unit.gain(gain.get("mean"), unit=False)
+    between = unit.gains((gain["low"], gain["high"]) if gain else None)
     looks = "different" if row["seen"] else "the same"
     return (row["name"], row["verdict"], told, between, looks, row["meaning"])
-
-
-def _number(value: float, points: bool) -> str:
-    return (f"{100 * value:+.1f}" if points else f"{value:+.3f}").replace("-", "−")

@@ -13,14 +13,9 @@ from isotropy.discovery.verdict import (
 )
 from isotropy.evidence.gain import Gain
 from isotropy.evidence.symmetry import SHIFT, Symmetry
+from isotropy.groups import ELEMENT_MEANINGS
+from isotropy.report.numbers import Unit
 
-_TURNS = {"r": "a quarter turn", "r2": "a half turn", "r3": "three quarter turns"}
-_MIRRORS = {
-    "s": "the mirror left-right",
-    "sr2": "the mirror up-down",
-    "sr3": "the mirror along the main diagonal",
-    "sr": "the mirror along the other diagonal",
-}
 _SIGNAL = {"f": "reversal in time", "n": "change of sign", "fn": "reversal and change of sign"}
 
 
@@ -34,24 +29,7 @@ def element_words(name: str, symmetry: Symmetry | None) -> str:
         return "cyclic shifts"
     if symmetry is not None and symmetry.view == "entries":
         return symmetry.meaning if len(symmetry.group.generators) == 1 else name
-    return ({**_TURNS, **_MIRRORS} | _SIGNAL).get(name, name)
-
-
-def points(value: float, metric: str) -> str:
-    """A difference of scores, in percentage points where scores are shares.
-
-    >>> points(0.0312, "accuracy")
-    '+3.1 points'
-    """
-    if metric == "r2":
-        return f"{value:+.3f}".replace("-", "−")
-    return f"{100 * value:+.1f} points".replace("-", "−")
-
-
-def between(gain: Gain, metric: str) -> str:
-    """An interval."""
-    low, high = (points(value, metric).removesuffix(" points") for value in (gain.low, gain.high))
-    return f"{low} to {high}"
+    return {**ELEMENT_MEANINGS, **_SIGNAL}.get(name, name)
 
 
 def reason(
@@ -87,8 +65,8 @@ def reason(
 
 
 def _said(verdict: str, gain: Gain, plan: Plan, metric: str, seen: bool) -> str:
-    mean, interval = points(gain.mean, metric), between(gain, metric)
-    numbers = f"{mean} ({interval})"
+    unit = Unit(metric)
+    numbers = f"{unit.gain(gain.mean)} ({unit.gains((gain.low, gain.high))})"
     if verdict == BUILD_IN:
         return f"Tying gains {numbers} at equally many parameters"
     if verdict == PERMUTED:
@@ -101,7 +79,7 @@ def _said(verdict: str, gain: Gain, plan: Plan, metric: str, seen: bool) -> str:
             "fewer numbers to fit, can gain as much"
         )
     if verdict == HARMLESS:
-        loss = points(-plan.tolerated, metric).removeprefix("−")
+        loss = unit.gain(-plan.tolerated).removeprefix("−")
         return f"Tying costs nothing that matters: {numbers}; a loss above {loss} is ruled out"
     return f"The interval is too wide to tell: {numbers}"
 
@@ -135,11 +113,11 @@ def recommendation(
         ]
     if chosen is None or standing is None or standing.gain is None:
         return ["A network without symmetry is as good as any that was compared."]
-    gain = standing.gain
+    gain, unit = standing.gain, Unit(metric)
     said = [
         f"Networks that have {chosen.symmetry.meaning} built in are at "
-        f"{points(gain.mean, metric)} beside ones without, at equally many parameters "
-        f"({between(gain, metric)} with 95% confidence, {gain.pairs} pairs)."
+        f"{unit.gain(gain.mean)} beside ones without, at equally many parameters "
+        f"({unit.gains((gain.low, gain.high))} with 95% confidence, {gain.pairs} pairs)."
     ]
     if seen:
         said.append(

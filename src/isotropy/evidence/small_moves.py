@@ -68,7 +68,7 @@ def turned_in_disk(x: Tensor, degrees: float) -> Tensor:
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
     angles = x.new_full((len(x),), radians(degrees))
-    pieces = zip(x.split(256), angles.split(256), strict=True)
+    pieces = zip(torch.split(x, 256), torch.split(angles, 256), strict=True)
     return torch.cat([turned(*piece) for piece in pieces]) * disk(*x.shape[2:]).to(x)
 
 

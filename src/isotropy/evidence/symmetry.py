@@ -12,7 +12,7 @@ from torch import Tensor
 from isotropy.data.moves import rolled
 from isotropy.groups.action import Action, Group
 from isotropy.groups.finite import FiniteGroup
-from isotropy.groups.signed import Signed
+from isotropy.groups.signed import Signed, rings
 from isotropy.nn.transform import move
 
 SHIFT = "shift"
@@ -124,15 +124,8 @@ def _briefly(p: Signed) -> str:
     >>> _briefly(Signed(np.array([0, 2, 1]))), _briefly(Signed.read(-np.eye(1)))
     ('1↔2', '−0')
     """
-    said, seen = [], set()
-    for start in range(p.size):
-        ring, at = [], start
-        while at not in seen:
-            seen.add(at)
-            ring.append(at)
-            at = int(p.target[at])
-        if len(ring) == 2:
-            said.append(f"{ring[0]}↔{ring[1]}")
-        elif len(ring) > 2:
-            said.append("→".join(map(str, [*ring, start])))
+    said = [
+        "↔".join(map(str, ring)) if len(ring) == 2 else "→".join(map(str, [*ring, ring[0]]))
+        for ring in rings(p.target)
+    ]
     return " ".join([*said, *(f"−{i}" for i in np.flatnonzero(p.flips))])

@@ -24,13 +24,14 @@ from isotropy.groups.construct import (
 )
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.grid import grid
-from isotropy.groups.named import D4_SUBGROUPS, MEANINGS, group, known_names
+from isotropy.groups.named import D4_SUBGROUPS, ELEMENT_MEANINGS, MEANINGS, group, known_names
 from isotropy.groups.orbits import orbits, pair_orbits
 from isotropy.groups.permutation import PermutationGroup
 from isotropy.groups.signed import Signed
 
 __all__ = [
     "D4_SUBGROUPS",
+    "ELEMENT_MEANINGS",
     "MEANINGS",
     "Action",
     "FiniteGroup",

@@ -46,6 +46,18 @@ MEANINGS: dict[str, str] = {
     "Oh": "rotations and mirrors of the cube",
 }
 
+ELEMENT_MEANINGS: dict[str, str] = {
+    "e": "as it is",
+    "r": "a quarter turn",
+    "r2": "a half turn",
+    "r3": "three quarter turns",
+    "s": MEANINGS["D1"],
+    "sr": MEANINGS["D1a"],
+    "sr2": MEANINGS["D1v"],
+    "sr3": MEANINGS["D1d"],
+}
+"""What D4's elements do to a picture."""
+
 _FAMILIES: dict[str, Callable[[int], FiniteGroup]] = {"C": cyclic, "D": dihedral, "S": symmetric}
 _PARAMETER_LIMIT = {"C": 1000, "D": 500, "S": 6}
 

@@ -148,6 +148,25 @@ def direct_sum(parts: Sequence[Signed]) -> Signed:
     return Signed(target, _as_sign(np.concatenate([p.flips for p in parts])))
 
 
+def rings(target: Sequence[int] | IntArray) -> list[list[int]]:
+    """The rings of a permutation that are longer than one: each point goes to the next one.
+
+    >>> rings([0, 2, 1, 4, 5, 3])
+    [[1, 2], [3, 4, 5]]
+    """
+    seen: set[int] = set()
+    found = []
+    for start in range(len(target)):
+        ring, at = [], start
+        while at not in seen:
+            seen.add(at)
+            ring.append(at)
+            at = int(target[at])
+        if len(ring) > 1:
+            found.append(ring)
+    return found
+
+
 def _as_sign(flips: NDArray[np.bool_]) -> NDArray[np.int8]:
     return np.where(flips, -1, 1).astype(np.int8)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+from isotropy.groups import ELEMENT_MEANINGS
+from isotropy.groups.signed import rings
 from isotropy.report.read import Result, number, part, rows, words
 
 
@@ -50,20 +51,6 @@ def verdict_of(value: Any) -> Verdict:
     return VERDICTS.get(value, UNKNOWN) if isinstance(value, str) else UNKNOWN
 
 
-@cache
-def _known_elements() -> dict[str, str]:
-    """What D4's elements do; mirrors are named as the groups of two that they make."""
-    from isotropy.groups import D4_SUBGROUPS, MEANINGS
-
-    turns = {"e": "as it is", "r": "a quarter turn", "r2": "a half turn"}
-    mirrors = {
-        elements[1]: MEANINGS[name]
-        for name, elements in D4_SUBGROUPS.items()
-        if len(elements) == 2 and name != "C2"
-    }
-    return {**mirrors, **turns, "r3": "three quarter turns"}
-
-
 def element_words(name: str, inputs: Sequence[Result] = (), kind: str = "image") -> str:
     """What an element does: as the run says, else as is known of pictures, else its name.
 
@@ -73,9 +60,9 @@ def element_words(name: str, inputs: Sequence[Result] = (), kind: str = "image")
     for row in inputs:
         if row.get("name") == name and words(row.get("words")):
             return words(row.get("words"))
-    if name == "e":
-        return "as it is"
-    return _known_elements().get(name, name) if kind == "image" else name
+    if name == "e" or kind == "image":
+        return ELEMENT_MEANINGS.get(name, name)
+    return name
 
 
 def noun(meaning: str) -> str:
@@ -128,27 +115,6 @@ def _told(cycle: tuple[str, ...]) -> str:
     return " → ".join((*cycle, cycle[0]))
 
 
-def cycles(permutation: Sequence[int]) -> list[list[int]] | None:
-    """The rings of a permutation that are longer than one; None if it is none.
-
-    >>> cycles([0, 2, 1, 4, 5, 3])
-    [[1, 2], [3, 4, 5]]
-    """
-    if sorted(permutation) != list(range(len(permutation))):
-        return None
-    seen: set[int] = set()
-    found = []
-    for start in range(len(permutation)):
-        ring, at = [], start
-        while at not in seen:
-            seen.add(at)
-            ring.append(at)
-            at = permutation[at]
-        if len(ring) > 1:
-            found.append(ring)
-    return found
-
-
 def exchanges(
     permutations: Any, classes: Sequence[str], inputs: Sequence[Result], kind: str
 ) -> list[Exchange]:
@@ -158,12 +124,13 @@ def exchanges(
     found = []
     for element, values in permutations.items():
         targets = _whole_numbers(values)
-        rings = cycles([_unsigned(target) for target in targets])
-        if rings is None:
+        permutation = [_unsigned(target) for target in targets]
+        if sorted(permutation) != list(range(len(permutation))):
             continue
-        named = tuple(tuple(_class(classes, i) for i in ring) for ring in rings)
+        exchanged = rings(permutation)
+        named = tuple(tuple(_class(classes, i) for i in ring) for ring in exchanged)
         negated = [i for i, target in enumerate(targets) if target < 0]
-        still = len(targets) - len({*negated, *(i for ring in rings for i in ring)})
+        still = len(targets) - len({*negated, *(i for ring in exchanged for i in ring)})
         does = element_words(str(element), inputs, kind)
         signs = tuple(_class(classes, i) for i in negated)
         found.append(Exchange(str(element), does, named, still, signs))
