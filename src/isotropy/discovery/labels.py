@@ -164,10 +164,10 @@ def _more_often(first: int, second: int) -> bool:
     """Whether one of two things happened more often than chance explains."""
     from scipy.stats import binomtest
 
-    total = int(first + second)
+    total = first + second
     if total == 0:
         return False
-    return bool(binomtest(int(first), total, alternative="greater").pvalue < SURE)
+    return bool(binomtest(first, total, alternative="greater").pvalue < SURE)
 
 
 def _holds(action: Action, answers: Answers, margin: float) -> bool:
@@ -183,7 +183,8 @@ def is_sure(action: Action, answers: Answers) -> bool:
     for g, p in action.moves.items():
         confusion = answers.confusion(g)
         for ring in rings(p.target):
-            moved, still = confusion[ring, p.target[ring]].sum(), confusion[ring, ring].sum()
+            moved = int(confusion[ring, p.target[ring]].sum())
+            still = int(confusion[ring, ring].sum())
             if len(ring) > 1 and not _more_often(moved, still):
                 return False
     return True
