@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from isotropy._replacing import replacing
 from isotropy.errors import FileFormatError, InputError
 
 
@@ -24,17 +23,13 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], text: str, kind: str) 
     from safetensors.torch import save_file
 
     metadata = {"format": kind, "structure": text, "sha256": checksum(text, tensors)}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        packed = {name: value.contiguous() for name, value in tensors.items()}
-        save_file(packed, temporary, metadata)
+    packed = {name: value.contiguous() for name, value in tensors.items()}
+    with replacing(path) as temporary:
+        try:
+            save_file(packed, temporary, metadata)
+        except SafetensorError as error:
+            raise OSError(str(error)) from None
         _sort_metadata(temporary)
-        os.replace(temporary, path)
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def _sort_metadata(path: Path) -> None:
@@ -67,19 +62,6 @@ def read_tensors(path: Path, kind: str, writer: str) -> tuple[dict[str, Tensor],
     if metadata.get("sha256") != checksum(text, tensors):
         raise FileFormatError(f"{path} has been altered: its checksum does not fit")
     return tensors, text
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, replaced all at once."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def checksum(text: str, tensors: dict[str, Tensor]) -> str:

@@ -221,7 +221,7 @@ REFUSED = [
     (["nope by C4", "a.npz"], "'nope' is no data set's name"),
     (["digits by C4", "a.txt"], "a.txt: must end in .npz"),
     (["digits by C4", "there.npz"], "there.npz is there already"),
-    (["digits by C4", "there.npz/a.npz"], "a.npz: cannot be written"),
+    (["digits by C4", "there.npz/a.npz"], "cannot write there.npz/a.npz: "),
     (["digits by C4", "a.npz", "--labels", "[1, 0]"], "labels must be as {"),
     (["digits by C4", "a.npz", "--labels", "{"], "labels is no JSON"),
     (["digits by C4", "a.npz", "--action", "x"], "action is no JSON"),

@@ -362,7 +362,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     _, archive = cifar10()
     (tmp_path / "cifar10").mkdir()
     (tmp_path / "cifar10" / "cifar-10-batches-bin").write_text("in the way")
-    with pytest.raises(iso.InputError, match=r"cannot be written: .*; set ISOTROPY_DATA to a fold"):
+    with pytest.raises(iso.InputError, match=r"cannot write .*; set ISOTROPY_DATA to a folder"):
         read("cifar10", [archive], tmp_path)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
+from isotropy._replacing import replacing
 from isotropy.cli.model import model_of
 from isotropy.cli.parts import as_divided
 from isotropy.cli.progress import progress
@@ -217,14 +217,8 @@ def _write(file: Path, found: dict[str, Any]) -> None:
         np.savez_compressed(content, **found)
     else:
         content.write(_as_csv(found).encode())
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(file) as temporary:
         temporary.write_bytes(content.getvalue())
-        os.replace(temporary, file)
-    except OSError as error:
-        raise InputError(f"out: cannot write {file}: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _as_csv(found: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.data.options import Progress
 from isotropy.data.resume import Resuming
 from isotropy.errors import FileFormatError, InputError
@@ -90,9 +90,9 @@ def _download(file: Remote, path: Path, mirror: str | None, progress: Progress |
                 if expected(path, file) is None:
                     write_text(record_of(path), f"{_digest(path, 'sha256')}  {path.name}\n")
     except OSError as error:
+        reason = error.strerror or str(error)
         raise InputError(
-            f"{path}: cannot be written: {error.strerror or error}; set ISOTROPY_DATA to a folder "
-            "that can"
+            f"cannot write {path}: {reason}; set ISOTROPY_DATA to a folder that can"
         ) from None
 
 

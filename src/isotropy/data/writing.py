@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy_format
 
+from isotropy._replacing import replacing
 from isotropy.errors import InputError
 
 
@@ -23,17 +23,12 @@ def writing(path: Path, advice: str = "") -> Iterator[BufferedIOBase]:
         path: what it will be; its folder is made.
         advice: what to do if it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}{advice}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error.strerror}{advice}") from None
+    with replacing(path, advice) as temporary, open(temporary, "wb") as file:
+        yield file
 
 
 def write_npy_header(file: Any, shape: Sequence[int], dtype: np.dtype[Any]) -> None:

@@ -10,7 +10,7 @@ from isotropy.errors import InputError
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
-def seconds_of(budget: float | str | None) -> float | None:
+def seconds_of(budget: int | float | str | None) -> float | None:
     """A budget in seconds, from a number or from "90s", "2m", "1.5h".
 
     >>> seconds_of("2m"), seconds_of(30), seconds_of(None)

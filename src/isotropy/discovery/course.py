@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.data import DataSet
 from isotropy.data.parts import Parts, divide, without
 from isotropy.discovery.asked import Asked

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from isotropy._replacing import write_text
 from isotropy.discovery.trial import Outcome
 
 
@@ -28,7 +29,7 @@ class Ledger:
         text = self.path.read_text(encoding="utf-8")
         complete = text[: text.rfind("\n") + 1]  # a line that was cut off is one that never was
         if complete != text:
-            self.path.write_text(complete, encoding="utf-8")
+            write_text(self.path, complete)
         for line in complete.splitlines():
             yield Outcome(**json.loads(line))
 

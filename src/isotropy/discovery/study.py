@@ -6,7 +6,6 @@ workers there are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -19,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from isotropy._replacing import replacing
 from isotropy.data import ArraySamples, DataSet, Scaling, split
 from isotropy.discovery.plan import Plan
 from isotropy.errors import InputError
@@ -66,15 +66,14 @@ class Study:
                 f"{MOST_BYTES >> 30} GiB that can be handled; make pictures smaller with resize "
                 "(--resize 64), or give fewer"
             )
-        new = self.folder / "inputs.new.npy"
-        into = np.lib.format.open_memmap(new, mode="w+", dtype=dtype, shape=shape)
-        start = 0
-        for x in data.samples.chunks():
-            into[start : start + len(x)] = x.numpy()
-            start += len(x)
-        into.flush()
-        np.save(self.folder / "targets.npy", data.targets)
-        os.replace(new, self.folder / "inputs.npy")  # whoever maps the old one keeps it
+        with replacing(self.folder / "inputs.npy") as new:  # whoever maps the old one keeps it
+            into = np.lib.format.open_memmap(new, mode="w+", dtype=dtype, shape=shape)
+            start = 0
+            for x in data.samples.chunks():
+                into[start : start + len(x)] = x.numpy()
+                start += len(x)
+            into.flush()
+            np.save(self.folder / "targets.npy", data.targets)
 
     @property
     def data(self) -> DataSet:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.discovery.contender import Contender
 from isotropy.nn.audit import audit
 from isotropy.nn.blueprint import groups_of

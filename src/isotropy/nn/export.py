@@ -6,12 +6,13 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from isotropy._replacing import replacing
 from isotropy.errors import InputError, NotSupportedError
 from isotropy.nn.arguments import require_batch, require_module
 from isotropy.nn.fold import fold
@@ -43,19 +44,11 @@ def export(model: nn.Module, path: str | os.PathLike[str], example: Tensor) -> f
     plain = fold(require_module(model), require_batch(example)).cpu().float().eval()
     plain.requires_grad_(False)
     x = example.detach().cpu().float()
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.tmp{target.suffix}")
-    try:
+    with replacing(target, ending=target.suffix) as temporary:
         with _quietly():
             _carry_out(write, plain, x, temporary)
             found = run(temporary, x)
-        difference = _compare(found, plain, x)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return difference
+        return _compare(found, plain, x)
 
 
 Write = Callable[[nn.Module, Tensor, Path], None]

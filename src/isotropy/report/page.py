@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.report.charts.svg import clean
 
 if TYPE_CHECKING:

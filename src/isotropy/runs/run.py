@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.errors import FileFormatError, InputError
 from isotropy.runs.facts import FORMAT, facts_of
 from isotropy.runs.text import read_toml, to_json, to_toml

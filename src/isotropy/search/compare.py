@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.data import DataSet
 from isotropy.errors import InputError
 from isotropy.search.course import error_of

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isotropy._replacing import replacing
 from isotropy.data import ArraySamples, DataSet, Part, Samples
 from isotropy.search.problem import Problem
 
@@ -54,7 +55,7 @@ def _written(samples: Samples, files: Iterator[Path]) -> Samples:
     if not isinstance(samples, ArraySamples) or isinstance(samples, MappedSamples):
         return samples
     path = next(files)
-    temporary = path.with_suffix(".tmp.npy")
-    np.save(temporary, samples.array)
-    temporary.replace(path)  # a search that goes on may be reading it
+    # all at once: a search that goes on may be reading it
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, samples.array)
     return MappedSamples(path, samples.channels)
