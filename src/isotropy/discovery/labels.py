@@ -8,7 +8,7 @@ permutations, and another round's, on samples the first was not asked about, con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import lcm
@@ -20,7 +20,7 @@ from isotropy.errors import InputError
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.action import Action, Group, permuting
 from isotropy.groups.finite import FiniteGroup
-from isotropy.groups.signed import Signed
+from isotropy.groups.signed import Signed, rings
 
 Ints = NDArray[np.int64]
 
@@ -132,42 +132,23 @@ def proposed_permutation(confusion: Ints, order: int) -> Ints:
     _, columns = linear_sum_assignment(-confusion)
     images = np.arange(len(confusion))
     for ring in rings(columns):
-        moved = confusion[ring, columns[ring]].sum()
-        still = confusion[ring, ring].sum()
-        if len(ring) > 1 and order % len(ring) == 0 and _more_often(moved, still):
+        if order % len(ring) == 0 and _explains(confusion, ring, columns):
             images[ring] = columns[ring]
     return images
-
-
-def rings(images: Ints) -> Iterator[list[int]]:
-    """The cycles of a permutation, fixed points as well.
-
-    >>> list(rings(np.array([1, 0, 2])))
-    [[0, 1], [2]]
-    """
-    seen: set[int] = set()
-    for start in range(len(images)):
-        ring, at = [], start
-        while at not in seen:
-            seen.add(at)
-            ring.append(at)
-            at = int(images[at])
-        if ring:
-            yield ring
 
 
 def _order(images: Ints) -> int:
     return lcm(*(len(ring) for ring in rings(images)))
 
 
-def _more_often(first: int, second: int) -> bool:
-    """Whether one of two things happened more often than chance explains."""
+def _explains(confusion: Ints, ring: list[int], images: Ints) -> bool:
+    """Whether labels of a ring are exchanged more often than they stay, beyond chance."""
     from scipy.stats import binomtest
 
-    total = first + second
-    if total == 0:
+    moved, still = int(confusion[ring, images[ring]].sum()), int(confusion[ring, ring].sum())
+    if moved + still == 0:
         return False
-    return bool(binomtest(first, total, alternative="greater").pvalue < SURE)
+    return bool(binomtest(moved, moved + still, alternative="greater").pvalue < SURE)
 
 
 def _holds(action: Action, answers: Answers, margin: float) -> bool:
@@ -182,11 +163,8 @@ def is_sure(action: Action, answers: Answers) -> bool:
     """Whether every exchange explains the answers better than none, on these samples."""
     for g, p in action.moves.items():
         confusion = answers.confusion(g)
-        for ring in rings(p.target):
-            moved = int(confusion[ring, p.target[ring]].sum())
-            still = int(confusion[ring, ring].sum())
-            if len(ring) > 1 and not _more_often(moved, still):
-                return False
+        if not all(_explains(confusion, ring, p.target) for ring in rings(p.target)):
+            return False
     return True
 
 
