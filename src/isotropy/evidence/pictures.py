@@ -113,6 +113,8 @@ def signal_symmetries(shape: tuple[int, ...]) -> list[Symmetry]:
     ['reversal', 'sign', 'reversed sign', 'reversal + sign', 'shift']
     """
     whole, (channels, length) = signal_group(), shape
+    if length < 2:
+        raise InputError("signals of length 1 have no order in time; give them as vectors")
     still = np.eye(channels, dtype=np.int64)
     found = []
     for shift in (False, True):
