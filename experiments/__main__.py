@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.page import page
-from isotropy._tensor_file import write_text
+from isotropy._replacing import write_text
 from isotropy.runs import machine, to_json, versions
 from isotropy.search.workers import Failed, Workers
 
