@@ -183,5 +183,5 @@ def _weights_are_tied(call: Call, frame: Frame) -> bool:
 
 
 def _is_tied(value: Tensor, partition: Partition) -> bool:
-    nearest = OrbitScheme(partition).double().project_(value)()
+    nearest = OrbitScheme(partition).to(value.device).double().project_(value)()
     return relative(nearest, value) <= TOLERANCE

@@ -285,4 +285,4 @@ def _convert_layer(name: str, call: Call, recipe: Recipe) -> nn.Module | None:
     if twin is not None and isinstance(call.target, nn.Module):
         refuse_own_forward(name, call.target)
         refuse_hooks(name, call.target, "its tied twin")
-    return twin
+    return None if twin is None else twin.to(call.args[0].device)
