@@ -54,7 +54,7 @@ def main() -> None:
 def carry_out(name: str, out: Path, only: str, workers: int | None) -> None:
     """Run what is not in the file yet, and keep each outcome as it comes."""
     experiment = importlib.import_module(f"experiments.{name}")
-    record = json.loads(out.read_text()) if out.exists() else about(name)
+    record = json.loads(out.read_text()) if out.exists() else about(name, out)
     record["docstring"] = experiment.__doc__
     open_ = [t for t in experiment.TASKS if only in t and t not in record["outcomes"]]
     with Workers(workers) as pool:
@@ -75,11 +75,12 @@ def _timed(job: tuple[str, Any]) -> dict[str, Any]:
     return {**found, "seconds": round(time.monotonic() - start, 2)}
 
 
-def about(name: str) -> dict[str, Any]:
-    """What outcomes depend on."""
+def about(name: str, out: Path) -> dict[str, Any]:
+    """What outcomes depend on; the folder they are written to is nobody's business."""
+    words = [f"results/{out.name}" if word == str(out) else word for word in sys.argv[1:]]
     return {
         "experiment": name,
-        "command": " ".join(["python -m experiments", *sys.argv[1:]]),
+        "command": " ".join(["python -m experiments", *words]),
         "date": time.strftime("%Y-%m-%d"),
         "versions": versions(),
         "machine": machine(),
