@@ -23,11 +23,13 @@ class Size:
             and of others.
         square: as high as wide.
         name: what to call it.
+        depth: of layers, if it is known.
     """
 
     width: int = 8
     square: bool = False
     name: str | None = dataclasses.field(default=None, metadata={"metavar": "WORD"})
+    depth: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +49,8 @@ def build(what: Annotated[str, typer.Argument()], size: Size) -> Result:
 
 
 def test_a_record_is_filled_from_its_flags() -> None:
-    found = flags(build)(what="x", width=3, square=True, name=None)
-    assert found.data == {"what": "x", "width": 3, "square": True, "name": None}
+    found = flags(build)(what="x", width=3, square=True, name=None, depth=None)
+    assert found.data == {"what": "x", "width": 3, "square": True, "name": None, "depth": None}
 
 
 def test_flags_of_an_unseen_record_are_taken_and_dropped() -> None:
@@ -58,9 +60,10 @@ def test_flags_of_an_unseen_record_are_taken_and_dropped() -> None:
         "width",
         "square",
         "name",
+        "depth",
         "secret",
     ]
-    found = command(what="x", width=3, square=True, name=None, secret=9)
+    found = command(what="x", width=3, square=True, name=None, depth=None, secret=9)
     assert "secret" not in found.data
 
 
@@ -70,6 +73,7 @@ def test_help_comes_from_the_docstring() -> None:
     assert (option.help, option.metavar) == ("Of the first layer, and of others.", "N")
     assert option.rich_help_panel == "How large it is"
     assert parameters["name"].annotation.__metadata__[0].metavar == "WORD"
+    assert parameters["depth"].annotation.__metadata__[0].metavar == "N"
     assert parameters["width"].default == 8
 
 

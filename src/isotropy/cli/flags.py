@@ -99,7 +99,8 @@ def _looks(field: dataclasses.Field[Any], kind: Any) -> dict[str, Any]:
     if kind is bool and field.default is False:
         return {"names": (f"--{field.name.replace('_', '-')}",), "show_default": False}
     shown = {"show_default": bool(field.default) or field.default == 0}
-    return {**shown, **({"metavar": _METAVARS[kind]} if kind in _METAVARS else {})}
+    given = next((part for part in typing.get_args(kind) if part in _METAVARS), kind)
+    return {**shown, **({"metavar": _METAVARS[given]} if given in _METAVARS else {})}
 
 
 def _sentence(text: str) -> str:

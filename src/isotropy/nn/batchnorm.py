@@ -28,13 +28,13 @@ class TrackingNorm(Norm):
     def __init__(
         self,
         channels: Action,
-        dimensions: int,
+        dimensions: int = 2,
         *,
-        group: Group | None,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
+        group: Group | None = None,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
     ) -> None:
         super().__init__(channels, group, eps, affine)
         self.dimensions = dimensions
@@ -69,11 +69,8 @@ class TrackingNorm(Norm):
         """How much the running statistics move now; counts the batch."""
         if self.num_batches_tracked is None:
             return 0.0
-        if self.momentum is not None:
-            self.num_batches_tracked.add_(1)
-            return self.momentum
         self.num_batches_tracked.add_(1)
-        return 1.0 / float(self.num_batches_tracked)
+        return 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
 
     def _require_channels(self, x: Tensor) -> None:
         """Where fields are seen as one channel each, another number of them could pass unseen."""
@@ -135,27 +132,6 @@ class BatchNorm(TrackingNorm):
         2: nn.BatchNorm2d,
         3: nn.BatchNorm3d,
     }
-
-    def __init__(
-        self,
-        channels: Action,
-        dimensions: int = 2,
-        *,
-        group: Group | None = None,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-    ) -> None:
-        super().__init__(
-            channels,
-            dimensions,
-            group=group,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
 
     order: Int[Tensor, " channels"] | None
     rank: Int[Tensor, " channels"] | None
