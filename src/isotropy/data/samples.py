@@ -72,6 +72,10 @@ class ArraySamples(Samples):
         array: one sample for every index of the first axis.
         channels: where the channels are: "first", "last", or "none" for pictures of one channel
             that have no axis for it. Vectors are "first".
+
+    >>> samples = ArraySamples(np.zeros((5, 8, 9, 3), np.uint8), channels="last")
+    >>> len(samples), samples.shape, samples.take(np.array([2, 0])).shape
+    (5, (3, 8, 9), torch.Size([2, 3, 8, 9]))
     """
 
     def __init__(self, array: NDArray[Any], channels: str = "first") -> None:
@@ -124,6 +128,10 @@ class Part(Samples):
     Args:
         whole: the others.
         indices: which of them.
+
+    >>> whole = ArraySamples(np.array([[0.0], [1.0], [2.0]]))
+    >>> Part(whole, np.array([2, 0])).take(np.array([0, 1])).tolist()
+    [[2.0], [0.0]]
     """
 
     def __init__(self, whole: Samples, indices: IntArray) -> None:

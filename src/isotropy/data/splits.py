@@ -16,6 +16,10 @@ class Splits:
         train: what to learn from, and to take validation data of where none is set apart.
         test: what its makers keep for the last comparison, or None.
         validation: what its makers set apart to choose on, or None.
+
+    >>> from isotropy.data import from_arrays
+    >>> Splits(from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])).test is None
+    True
     """
 
     train: DataSet

@@ -168,7 +168,13 @@ class Action:
 
 
 def orbits_of_pairs(first: Action, second: Action) -> PairOrbits:
-    """Orbits of pairs of coordinates of two actions of one group; labels (first, second)."""
+    """Orbits of pairs of coordinates of two actions of one group; labels (first, second).
+
+    >>> import isotropy as iso
+    >>> fields = regular(iso.group("C2"))
+    >>> orbits_of_pairs(fields, fields).labels.tolist()
+    [[0, 1], [1, 0]]
+    """
     _require_one_group([first, second])
     generators = tuple(first.group.generators)
     return pair_orbits(
@@ -179,7 +185,13 @@ def orbits_of_pairs(first: Action, second: Action) -> PairOrbits:
 
 
 def side_by_side(actions: Sequence[Action]) -> Action:
-    """The direct sum: the coordinates of the first action, then of the second, ..."""
+    """The direct sum: the coordinates of the first action, then of the second, ...
+
+    >>> import isotropy as iso
+    >>> mirror = iso.group("D1")
+    >>> side_by_side([trivial(mirror, 1), regular(mirror)]).of("s")
+    (0 2 1)
+    """
     _require_one_group(actions)
     group = actions[0].group
     moves = {g: direct_sum([a.moves[g] for a in actions]) for g in group.generators}
@@ -194,12 +206,22 @@ def _require_one_group(actions: Sequence[Action]) -> None:
 
 
 def trivial(group: Group, size: int) -> Action:
-    """Every element leaves every coordinate alone."""
+    """Every element leaves every coordinate alone.
+
+    >>> import isotropy as iso
+    >>> trivial(iso.group("C4"), 3).is_trivial
+    True
+    """
     return Action.known(group, {g: Signed.identity(size) for g in group.generators}, size)
 
 
 def regular(group: FiniteGroup, fields: int = 1) -> Action:
-    """Copies of the group itself: coordinate c · |G| + g goes to c · |G| + hg under h."""
+    """Copies of the group itself: coordinate c · |G| + g goes to c · |G| + hg under h.
+
+    >>> import isotropy as iso
+    >>> regular(iso.group("C4"), fields=2).of("r")
+    (1 2 3 0 5 6 7 4)
+    """
     moves = {h: Signed(group.table[group.index(h)]) for h in group.generators}
     return trivial(group, fields) * Action.known(group, moves, group.order)
 
@@ -218,12 +240,22 @@ def quotient(group: FiniteGroup, subgroup: FiniteGroup, fields: int = 1) -> Acti
 
 
 def natural(group: PermutationGroup, copies: int = 1) -> Action:
-    """Copies of the points that a permutation group is given on."""
+    """Copies of the points that a permutation group is given on.
+
+    >>> swap = PermutationGroup({"swap": [1, 0]})
+    >>> natural(swap, copies=2).of("swap")
+    (1 0 3 2)
+    """
     return trivial(group, copies) * Action.known(group, group.natural, group.size)
 
 
 def vectors(group: FiniteGroup) -> Action:
-    """The components of a vector in space, array axes first to last; signs turn with it."""
+    """The components of a vector in space, array axes first to last; signs turn with it.
+
+    >>> import isotropy as iso
+    >>> vectors(iso.group("D1")).of("s")
+    (0 -1)
+    """
     if group.matrices is None:
         raise InputError(f"{group.name} has no matrices: it does not say how it acts on space")
     matrices = group.matrices

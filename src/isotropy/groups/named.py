@@ -99,7 +99,11 @@ def as_group(value: Group | str) -> Group:
 
 
 def known_names() -> tuple[str, ...]:
-    """The names that `group` knows one by one."""
+    """The names that `group` knows one by one.
+
+    >>> known_names()[:4]
+    ('C1', 'C2', 'C4', 'D1')
+    """
     return (*D4_SUBGROUPS, "O", "Oh")
 
 

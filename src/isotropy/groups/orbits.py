@@ -146,6 +146,10 @@ def pair_orbits(
     Returns:
         Labels of shape `size`, in order of first appearance; the sign of every entry relative to
         the first of its orbit; and how many orbits there are.
+
+    >>> swap = [Signed.read([1, 0])]
+    >>> pair_orbits(swap, swap, (2, 2)).labels.tolist()
+    [[0, 1], [1, 0]]
     """
     n, m = size
     if len(first) != len(second):

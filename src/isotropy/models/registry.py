@@ -76,7 +76,11 @@ def make(
 
 
 def factory(name: str) -> Callable[..., nn.Module]:
-    """The function behind a name; its signature has the model's options and their defaults."""
+    """The function behind a name; its signature has the model's options and their defaults.
+
+    >>> factory("cnn")((1, 8, 8), 10).__class__.__name__
+    'Sequential'
+    """
     if name in _FACTORIES:
         return _FACTORIES[name]
     near = difflib.get_close_matches(str(name).lower(), names(), n=1, cutoff=0.3)

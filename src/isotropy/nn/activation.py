@@ -19,6 +19,12 @@ class PReLU(TiedModule):
         channels: the action on channels (the second dimension).
         init: the slope to begin with.
         group: share over this subgroup only.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> slopes = PReLU(regular(iso.group("C4"), fields=2))
+    >>> slopes(-torch.ones(1, 8)).unique().tolist(), sum(p.numel() for p in slopes.parameters())
+    ([-0.25], 2)
     """
 
     weight_scheme: Scheme

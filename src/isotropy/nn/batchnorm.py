@@ -206,6 +206,12 @@ class InstanceNorm(TrackingNorm):
     """Instance norm: every channel by itself, scale and shift shared over orbits of channels.
 
     Arguments are those of `BatchNorm`, with torch's defaults for instance norm.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> norm = InstanceNorm(regular(iso.group("C4"), fields=4), affine=True)
+    >>> norm(torch.randn(2, 16, 5, 5)).shape, sum(p.numel() for p in norm.parameters())
+    (torch.Size([2, 16, 5, 5]), 8)
     """
 
     plains: ClassVar = {1: nn.InstanceNorm1d, 2: nn.InstanceNorm2d, 3: nn.InstanceNorm3d}

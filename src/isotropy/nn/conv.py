@@ -190,7 +190,15 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """A convolution over volumes, its kernel from a scheme."""
+    """A convolution over volumes, its kernel from a scheme.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular, trivial
+    >>> cube = iso.group("O")
+    >>> lift = Conv3d.tied(regular(cube), trivial(cube, 1), 3, padding=1)
+    >>> lift(torch.zeros(1, 1, 5, 5, 5)).shape
+    torch.Size([1, 24, 5, 5, 5])
+    """
 
     dimensions = 3
     plain = nn.Conv3d
@@ -260,7 +268,15 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """A transposed convolution over images, its kernel from a scheme."""
+    """A transposed convolution over images, its kernel from a scheme.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> d4 = iso.group("D4")
+    >>> grow = ConvTranspose2d.tied(regular(d4), regular(d4), 2, stride=2)
+    >>> grow(torch.zeros(1, 8, 4, 4)).shape
+    torch.Size([1, 8, 8, 8])
+    """
 
     dimensions = 2
     plain = nn.ConvTranspose2d

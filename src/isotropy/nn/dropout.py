@@ -27,6 +27,13 @@ class FieldDropout(TiedModule):
         p: probability of dropping a field.
         dimensions: of space; says which plain dropout this folds to.
         group: drop the orbits of this subgroup.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> drop = FieldDropout(regular(iso.group("C4"), fields=3))
+    >>> kept = drop(torch.ones(1, 12, 2, 2)).reshape(3, 16)
+    >>> bool((kept == kept[:, :1]).all())
+    True
     """
 
     index: Int[Tensor, " channels"]

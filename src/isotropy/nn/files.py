@@ -54,6 +54,12 @@ def load(path: str | os.PathLike[str], classes: Iterable[type[nn.Module]] = ()) 
     Args:
         path: the file.
         classes: your own module classes that it needs, unless they are imported already.
+
+    >>> import tempfile, isotropy as iso
+    >>> path = Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> iso.save(nn.Linear(2, 3), path)
+    >>> load(path)
+    Linear(in_features=2, out_features=3, bias=True)
     """
     target = Path(path)
     tensors, text = read_tensors(target, FORMAT, "iso.save")

@@ -101,7 +101,15 @@ def assert_equivariant(
     tolerance: float = 1e-10,
     action: Action | None = None,
 ) -> None:
-    """Raise AssertionError unless `equivariance_error` is within the tolerance."""
+    """Raise AssertionError unless `equivariance_error` is within the tolerance.
+
+    >>> import torch, isotropy as iso
+    >>> from torch import nn
+    >>> assert_equivariant(nn.AvgPool2d(2), torch.randn(2, 1, 8, 8), "D4", "image")
+    >>> assert_equivariant(nn.Flatten(), torch.randn(2, 1, 8, 8), "D4")
+    Traceback (most recent call last):
+    AssertionError: ...
+    """
     error = equivariance_error(model, x, group, output, action)
     if not error <= tolerance:
         raise AssertionError(f"equivariance error {error:.2e} is above {tolerance:.0e}")

@@ -86,6 +86,12 @@ class GroupNorm(Norm):
         channels: the action on channels; each block must hold whole fields.
         group: share over this subgroup only.
         eps, affine: as in torch.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> norm = GroupNorm(2, regular(iso.group("C4"), fields=4))
+    >>> norm(torch.randn(2, 16, 5, 5)).shape
+    torch.Size([2, 16, 5, 5])
     """
 
     def __init__(
@@ -136,6 +142,12 @@ class LayerNorm(Norm):
         shape: their shape; by default one dimension.
         group: share over this subgroup only.
         eps, elementwise_affine, bias: as in torch.
+
+    >>> import torch, isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> norm = LayerNorm(regular(iso.group("C4"), fields=4))
+    >>> norm(torch.randn(2, 16)).shape, sum(p.numel() for p in norm.parameters())
+    (torch.Size([2, 16]), 8)
     """
 
     def __init__(

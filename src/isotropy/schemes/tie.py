@@ -23,6 +23,12 @@ class Tie:
         kernel: the kernel's size along every axis; () for a linear layer.
         blocks: a convolution's `groups`.
         transposed: whether the weight is stored (in, out / blocks, kernel).
+
+    >>> import isotropy as iso
+    >>> from isotropy.groups import regular, trivial
+    >>> d4 = iso.group("D4")
+    >>> Tie(regular(d4, fields=4), trivial(d4, 3), (3, 3)).weight(d4).count  # of 32 x 3 x 3 x 3
+    108
     """
 
     out: Action
@@ -72,7 +78,12 @@ class Tie:
 
 
 def kernel_action(group: Group, kernel: tuple[int, ...]) -> Action:
-    """The action on a kernel's pixels; a single pixel stays where it is under any group."""
+    """The action on a kernel's pixels; a single pixel stays where it is under any group.
+
+    >>> import isotropy as iso
+    >>> kernel_action(iso.group("D1"), (1, 3)).of("s")
+    (2 1 0)
+    """
     if int(np.prod(kernel)) == 1:
         return trivial(group, 1)
     return grid(group, kernel)
@@ -81,7 +92,14 @@ def kernel_action(group: Group, kernel: tuple[int, ...]) -> Action:
 def vector_partition(
     action: Action, group: Group, shape: tuple[int, ...] | None = None
 ) -> Partition:
-    """The partition of a vector (or of an array of this shape) that an action moves."""
+    """The partition of a vector (or of an array of this shape) that an action moves.
+
+    >>> import isotropy as iso
+    >>> from isotropy.groups import regular
+    >>> c2 = iso.group("C2")
+    >>> vector_partition(regular(c2, fields=2), c2).labels.tolist()
+    [0, 0, 1, 1]
+    """
     own = action.restrict(group)
     return Partition.of_pairs(trivial(group, 1), own, shape or (own.size,))
 

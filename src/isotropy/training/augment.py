@@ -31,6 +31,14 @@ class Augmentation:
         targets: the action on labels or on columns of targets, if it changes them.
         dense: targets are maps that turn with the picture.
         shift: samples are signals, and are shifted cyclically by any amount as well.
+
+    >>> import torch
+    >>> from isotropy.data import load
+    >>> data = load("digits").train
+    >>> x, y = data.batch(range(100))
+    >>> moved, labels = Augmentation.by("C4", data)(x, y, np.random.default_rng(0))
+    >>> torch.equal(labels, y), torch.equal(moved, x), torch.equal(moved.sum((2, 3)), x.sum((2, 3)))
+    (True, False, True)
     """
 
     inputs: Action

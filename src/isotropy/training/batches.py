@@ -43,6 +43,11 @@ class Batches:
         rank: the number of this process among `world`.
         world: how many processes there are.
         turns: how many orders of the samples go side by side; their batches take turns.
+
+    >>> from isotropy.data import load
+    >>> batches = Batches(load("digits").train, 64, seed=0, device=torch.device("cpu"))
+    >>> batches.steps, [len(x) for _, x, _ in batches.epoch(0)][:3]
+    (29, [62, 62, 62])
     """
 
     def __init__(

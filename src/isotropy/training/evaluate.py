@@ -35,6 +35,11 @@ def predict(
         average: the mean over the group of the outputs (the class probabilities) of the sample
             moved by its elements, each moved back.
         batch_size: samples at a time.
+
+    >>> from torch import nn
+    >>> from isotropy.data import load
+    >>> predict(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), load("digits").train).shape
+    torch.Size([1797, 10])
     """
     where = devices or Alone(_device_of(model))
 
@@ -62,12 +67,25 @@ def evaluate(
     devices: Devices | None = None,
     average: Augmentation | None = None,
 ) -> Scores:
-    """How right a model is: every metric of the data's task by name."""
+    """How right a model is: every metric of the data's task by name.
+
+    >>> from torch import nn
+    >>> from isotropy.data import load
+    >>> found = evaluate(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), load("digits").train)
+    >>> sorted(found), 0 <= found["accuracy"] <= 1
+    (['accuracy', 'balanced_accuracy', 'ece', 'nll'], True)
+    """
     return scores(predict(model, data, devices, average), data)
 
 
 def scores(outputs: Tensor, data: DataSet) -> Scores:
-    """How right outputs are, in the units of the data."""
+    """How right outputs are, in the units of the data.
+
+    >>> from isotropy.data import from_arrays
+    >>> data = from_arrays([[0.0], [1.0], [2.0], [3.0]], [0.5, 1.5, 2.5, 3.5])
+    >>> scores(torch.tensor([[0.0], [1.0], [2.0], [3.0]]), data)["mae"]
+    0.5
+    """
     if data.task == "regression":
         return _regression_scores(outputs.reshape(len(data), -1), data)
     y = torch.from_numpy(data.targets.astype("int64"))
