@@ -165,7 +165,7 @@ def mixed(name: str, seed: int) -> dict[str, Any]:
         networks["RPP"] = iso.mixed(model, ["C1", "D4"], example, kind="pathway")
     errors = {"D": error(found.model, test)}
     for method, network in networks.items():
-        iso.training.fit(network, found.train, settings=settings, seed=seed)
+        iso.training.fit(network, found.train, settings=settings, seed=seed).whole()
         errors[method] = error(network, test)
     return {**errors, "weights": found.final}
 

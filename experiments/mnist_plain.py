@@ -48,6 +48,7 @@ def run(task: Task) -> dict[str, Any]:
     train = iso.training.standardised(train, model)
     settings = Settings(epochs=5, batch_size=64, lr=task.rate)
     found = iso.training.fit(model, train, validation.scaled_like(train), settings, seed=task.seed)
+    found = found.whole()
     outcome = {
         "rate": task.rate,
         "parameters": sum(p.numel() for p in model.parameters()),

@@ -74,7 +74,8 @@ def trained(network: Network, train: DataSet, validation: DataSet, rate: float, 
         model = iso.equivariant(model, network.group, train.batch([0, 1])[0])
     train = iso.training.standardised(train, model)
     settings = Settings(epochs=EPOCHS, batch_size=64, lr=rate, augment=network.augment)
-    return iso.training.fit(model, train, validation.scaled_like(train), settings, seed=seed)
+    found = iso.training.fit(model, train, validation.scaled_like(train), settings, seed=seed)
+    return found.whole()
 
 
 def tables(outcomes: dict[str, Any]) -> list[tuple[list[str], list[list[str]]]]:

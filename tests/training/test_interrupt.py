@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
+import torch
+from torch import nn
+from torch.optim import SGD
 
+from isotropy.training import Fit
 from isotropy.training.interrupt import SIGNALS, Interruptible
 
 
@@ -46,3 +51,10 @@ def test_other_threads_are_let_alone() -> None:
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def test_a_half_trained_model_is_not_taken_for_a_whole_one() -> None:
+    fit = Fit(nn.Linear(1, 1), [], 0, "epochs", SGD([nn.Parameter(torch.zeros(1))]))
+    assert fit.whole() is fit
+    with pytest.raises(KeyboardInterrupt):
+        replace(fit, stopped="interrupted").whole()

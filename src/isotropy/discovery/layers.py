@@ -46,6 +46,8 @@ def layers_used(study: Study, symmetry: Symmetry, folder: Path) -> dict[str, Any
         out=folder,
         resume=folder.exists(),
     )
+    if found.stopped == "interrupted":
+        raise KeyboardInterrupt
     weights = {layer: {g: z[-1] for g, z in by.items()} for layer, by in found.weights.items()}
     return {"order": list(weights), "weights": weights, "words": words(weights, group.name)}
 

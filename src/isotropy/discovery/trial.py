@@ -102,7 +102,8 @@ def trained(study: Study, train: DataSet, trial: Trial, tying: Symmetry | None) 
         augmentation = Augmentation(moving.inputs, moving.labels, shift=moving.shift)
     settings = study.plan.settings(len(train), study.balanced)
     seed = torch_seed(study.seed, "training", trial.round)
-    return fit(model, train, settings=settings, seed=seed, augmentation=augmentation).model
+    found = fit(model, train, settings=settings, seed=seed, augmentation=augmentation)
+    return found.whole().model
 
 
 def score_of(study: Study, model: nn.Module, data: DataSet) -> float:

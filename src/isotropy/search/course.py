@@ -94,16 +94,14 @@ class Course:
         samples = self.samples(len(data), generation, stage)
         if not len(samples):
             return
-        found = fit(
+        fit(
             model,
             data.subset(samples),
             settings=self._settings(generation),
             seed=torch_seed(self.seed, *key, generation, stage),
             optimizer=optimizer,
             augmentation=augmentation,
-        )
-        if found.stopped == "interrupted":
-            raise KeyboardInterrupt
+        ).whole()
 
     def _settings(self, generation: int) -> Settings:
         lr = rate(generation - 1, self.generations, self.settings)

@@ -51,6 +51,12 @@ class Fit:
     stopped: str
     optimizer: Optimizer
 
+    def whole(self) -> Fit:
+        """This; but an interruption goes on, where a half-trained model is of no use."""
+        if self.stopped == "interrupted":
+            raise KeyboardInterrupt
+        return self
+
     @property
     def seconds(self) -> float:
         """The time all epochs took."""
