@@ -126,7 +126,8 @@ def moves_in(path: Path) -> Any:
     import numpy as np
 
     try:
-        found = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:  # numpy leaves one that it opened itself open in an error
+            found = np.load(file, allow_pickle=False)
     except FileNotFoundError:
         raise InputError(f"no such file: {path}") from None
     except (OSError, ValueError, EOFError, BadZipFile) as error:

@@ -55,6 +55,8 @@ class Asked:
         lacking = shortage(data)
         if lacking:
             raise InputError(lacking)
+        if self.model is not None:
+            self.probe.plain()  # a model that cannot be made is told before a run is begun
 
     @property
     def probe(self) -> Probe:
