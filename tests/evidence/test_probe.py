@@ -9,8 +9,9 @@ from torch import nn
 
 from isotropy.evidence import Symmetry
 from isotropy.evidence.candidates import candidates_for
-from isotropy.evidence.probe import FULL, Probe, count
+from isotropy.evidence.probe import FULL, Probe
 from isotropy.groups.action import permuting
+from isotropy.nn.cost import count_parameters
 from tests.evidence.kinds import SHAPES, data_of, permuted, usual
 
 CASES = [*usual(), *[("given", symmetry) for symmetry in permuted()]]
@@ -27,6 +28,10 @@ def probe_of(kind: str, symmetry: Symmetry) -> Probe:
 
 def name(value: object) -> str:
     return value.name if isinstance(value, Symmetry) else str(value)
+
+
+def count(model: nn.Module) -> int:
+    return sum(p.numel() for p in model.parameters())
 
 
 def whole_fields(width: int, symmetry: Symmetry) -> int:
@@ -91,10 +96,10 @@ def test_tied_networks_train_about_as_many_numbers(kind: str, candidate: str) ->
     symmetry = next(c for c in candidates_for(data_of(kind)) if c.name == candidate)
     probe = probe_of(kind, symmetry)
     width, step = probe.matched_width(symmetry), symmetry.field_size
-    plain = count(probe.plain())
+    plain = count_parameters(probe.plain())
 
     def off(width: int) -> int:
-        return abs(count(probe.tied(symmetry, width)) - plain)
+        return abs(count_parameters(probe.tied(symmetry, width)) - plain)
 
     assert width % step == 0
     assert off(width) < 0.1 * plain
