@@ -25,3 +25,12 @@ class FileFormatError(InputError):
 
 class IsotropyWarning(UserWarning):
     """Something went on, but not exactly as asked."""
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says, without the details that many libraries add; its class if it is silent.
+
+    >>> first_line(ValueError("no such host\nBackground: ...")), first_line(KeyError())
+    ('no such host', 'KeyError')
+    """
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -89,16 +89,16 @@ def label_variants(
     choices = [_choices(symmetry.group, g, proposed) for g in symmetry.group.generators]
     found = []
     for moves in product(*choices):
-        action = as_action(symmetry.group, moves, proposed.classes)
+        action = as_action(symmetry.group, [Signed(m) for m in moves], proposed.classes)
         if action is not None and _holds(action, confirming, margin):
             found.append(Variant(symmetry.permuting(action), is_sure(action, confirming)))
     found.sort(key=lambda variant: -_agreement(variant.symmetry, confirming))
     return found[:MOST_VARIANTS]
 
 
-def as_action(group: Group, moves: Sequence[Ints], size: int) -> Action | None:
-    """Permutations of the generators as an action of the group; None if they are none."""
-    signed = {g: Signed(move) for g, move in zip(group.generators, moves, strict=True)}
+def as_action(group: Group, moves: Sequence[Signed], size: int) -> Action | None:
+    """What the generators do as an action of the group; None if it is none, or nothing moves."""
+    signed = dict(zip(group.generators, moves, strict=True))
     if all(p.is_identity for p in signed.values()):
         return None
     try:

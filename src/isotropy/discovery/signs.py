@@ -7,10 +7,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from isotropy.discovery.labels import SLACK
-from isotropy.errors import InputError
+from isotropy.discovery.labels import SLACK, as_action
 from isotropy.evidence.symmetry import Symmetry
-from isotropy.groups.action import Action, permuting
 from isotropy.groups.finite import FiniteGroup
 from isotropy.groups.signed import Signed
 
@@ -35,7 +33,8 @@ def sign_variants(
         return []
     found = []
     for signs in product(_patterns(targets.shape[1]), repeat=len(group.generators)):
-        action = _as_action(group, signs)
+        moves = [Signed.read(np.diag(pattern).astype(np.int64)) for pattern in signs]
+        action = as_action(group, moves, targets.shape[1])
         if action is not None and _holds(signs, group.generators, targets, said, margin):
             found.append(symmetry.permuting(action))
     return found
@@ -45,19 +44,6 @@ def _patterns(columns: int) -> list[Numbers]:
     if columns > MANY_COLUMNS:
         return [np.ones(columns), -np.ones(columns)]
     return [np.array(signs) for signs in product((1.0, -1.0), repeat=columns)]
-
-
-def _as_action(group: FiniteGroup, signs: tuple[Numbers, ...]) -> Action | None:
-    if all((pattern > 0).all() for pattern in signs):
-        return None
-    moves = {
-        g: Signed.read(np.diag(pattern).astype(np.int64))
-        for g, pattern in zip(group.generators, signs, strict=True)
-    }
-    try:
-        return permuting(group, moves, "targets", len(signs[0]))
-    except InputError:
-        return None
 
 
 def _holds(

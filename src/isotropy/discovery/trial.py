@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from isotropy.data import DataSet
 from isotropy.discovery.study import Study
-from isotropy.evidence.probe import count
 from isotropy.evidence.symmetry import Symmetry
+from isotropy.nn.cost import count_parameters
 from isotropy.training import Augmentation, fit, predict
 from isotropy.training.evaluate import scores
 from isotropy.training.seeds import torch_seed
@@ -84,7 +84,7 @@ def run_trial(job: tuple[Study, Trial]) -> Outcome:
     model = trained(study, train, trial, tying)
     score = score_of(study, model, validation.scaled_like(train))
     answers = _answers(model, validation.scaled_like(train), trial.asked)
-    return Outcome(trial.key, score, count(model), time.monotonic() - start, answers)
+    return Outcome(trial.key, score, count_parameters(model), time.monotonic() - start, answers)
 
 
 def trained(study: Study, train: DataSet, trial: Trial, tying: Symmetry | None) -> nn.Module:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.models.grid import Grid
 from isotropy.models.mlp import plain_mlp
-from isotropy.nn.cost import nearest_multiple
+from isotropy.nn.cost import count_parameters, nearest_multiple
 from isotropy.nn.equivariant import equivariant
 
 Factory = Callable[[int], nn.Module]
@@ -86,8 +86,8 @@ class Probe:
         """The width at which the tied network trains as many numbers as the untied one."""
         with torch.random.fork_rng(devices=[]):
             return nearest_multiple(
-                lambda width: count(self.tied(symmetry, width)),
-                count(self.plain()),
+                lambda width: count_parameters(self.tied(symmetry, width)),
+                count_parameters(self.plain()),
                 symmetry.field_size,
                 self.first_width * symmetry.field_size**0.5,
             )
@@ -96,11 +96,6 @@ class Probe:
         """The width of the untied network, rounded up to whole fields."""
         size = symmetry.field_size
         return -(-self.first_width // size) * size
-
-
-def count(model: nn.Module) -> int:
-    """Numbers that are trained."""
-    return sum(p.numel() for p in model.parameters())
 
 
 def grid_network(shape: tuple[int, ...], outputs: int, width: int) -> nn.Sequential:

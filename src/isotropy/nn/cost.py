@@ -99,10 +99,15 @@ def cost(model: nn.Module, example: Tensor) -> Cost:
         run = trace(model, example[:1])
     counted: set[nn.Module] = set()
     rows = tuple(_row(call, counted) for call in run.calls)
-    return Cost(rows, _trained(model), _trained(plain_twin(model, example[:1])))
+    return Cost(rows, count_parameters(model), count_parameters(plain_twin(model, example[:1])))
 
 
-def _trained(model: nn.Module) -> int:
+def count_parameters(model: nn.Module) -> int:
+    """Numbers that are trained.
+
+    >>> count_parameters(nn.Linear(4, 3))
+    15
+    """
     return sum(p.numel() for p in model.parameters())
 
 
@@ -111,7 +116,7 @@ def _row(call: Call, counted: set[nn.Module]) -> CostRow:
     module = call.target
     if isinstance(module, nn.Module) and module not in counted:
         counted.add(module)
-        own, plain = _trained(module), _trained(plain_twin(module, call.args[0]))
+        own, plain = count_parameters(module), count_parameters(plain_twin(module, call.args[0]))
     size = 0 if call.in_place else call.output.numel() * call.output.element_size()
     return CostRow(call.name, own, plain, _multiply_adds(call), size)
 
@@ -239,7 +244,7 @@ def _measures(
             if tie and match == "parameters":
                 model = equivariant(model, group, example, output, action=action, check=False)
         if match == "parameters":
-            return _trained(model)
+            return count_parameters(model)
         return cost(model, example).multiply_adds
 
     return measure

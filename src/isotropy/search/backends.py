@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from isotropy.errors import InputError, IsotropyError
+from isotropy.errors import InputError, IsotropyError, first_line
 
 CONNECT_SECONDS = 10
 _IDLE_SECONDS = 120
@@ -122,7 +122,7 @@ class RayTasks(Backend):
             try:
                 ray.init(address or "local", log_to_driver=False, **options)
             except (ConnectionError, RuntimeError, ValueError) as error:
-                raise IsotropyError(f"no Ray cluster at {address}: {_first(error)}") from None
+                raise IsotropyError(f"no Ray cluster at {address}: {first_line(error)}") from None
         self._options = {"num_cpus": 1, "num_gpus": gpus, "max_retries": tries - 1}
 
     def submit(self, function: Call, *arguments: Any) -> Future[Any]:
@@ -159,7 +159,7 @@ class DaskTasks(Backend):
         try:
             self._client: Any = kit.Client(self._cluster or address, timeout=CONNECT_SECONDS)
         except (OSError, ValueError) as error:
-            raise IsotropyError(f"no Dask scheduler at {address}: {_first(error)}") from None
+            raise IsotropyError(f"no Dask scheduler at {address}: {first_line(error)}") from None
         self._executor = self._client.get_executor(retries=tries - 1, pure=False)
 
     def submit(self, function: Call, *arguments: Any) -> Future[Any]:
@@ -193,9 +193,4 @@ def require_reachable(address: str | None, what: str, greeting: bytes | None = N
                 if not line.recv(1):
                     raise ConnectionError("it hangs up")
     except (OSError, OverflowError) as error:
-        raise IsotropyError(f"no {what} at {address}: {_first(error)}") from None
-
-
-def _first(error: BaseException) -> str:
-    """The first line of an error's message."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+        raise IsotropyError(f"no {what} at {address}: {first_line(error)}") from None

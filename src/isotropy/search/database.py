@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from isotropy.errors import InputError, IsotropyError
+from isotropy.errors import InputError, IsotropyError, first_line
 from isotropy.search.backends import CONNECT_SECONDS, require_reachable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def refusing(where: str) -> Iterator[None]:
             f"storage: {where} needs a driver ({error}): pip install 'isotropy[postgres]'"
         ) from None
     except (SQLAlchemyError, RuntimeError) as error:
-        raise IsotropyError(f"storage: {where} cannot be used: {_first(error)}") from None
+        raise IsotropyError(f"storage: {where} cannot be used: {first_line(error)}") from None
 
 
 @contextmanager
@@ -92,7 +92,3 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         logging.set_verbosity(before)
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -19,6 +19,7 @@ from isotropy.data import DataSet
 from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.nn.blueprint import blueprint_of, groups_of
+from isotropy.nn.cost import count_parameters
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.files import save
 from isotropy.nn.layer_groups import ActionSpec
@@ -26,6 +27,7 @@ from isotropy.nn.measure import Output
 from isotropy.search.breed import Breeding, Generation
 from isotropy.search.course import PAPER, Course
 from isotropy.search.evolution import Evolution
+from isotropy.search.folder import made_folder
 from isotropy.search.grow import NETWORKS, ROOT, Nursery
 from isotropy.search.lineage import names_of
 from isotropy.search.mapped import mapped
@@ -120,7 +122,7 @@ def evolve(
     """
     course = Course(generations, epochs, settings, seed, halvings)
     problem = make_problem(X, y, validation=validation, seed=seed)
-    kept = _folder(out)
+    kept = Path(tempfile.mkdtemp(prefix="isotropy-")) if out is None else made_folder(out)
     root = _root(model, problem, group, output, action, seed)
     rules = Rules(root, groups, layers, parents, guide, budget)
     problem = problem.scaled(root)
@@ -147,16 +149,6 @@ def _silent(_: Generation) -> None:
 
 
 # -- the beginning --------------------------------------------------------------------------------
-
-
-def _folder(out: Path | str | None) -> Path:
-    if out is None:
-        return Path(tempfile.mkdtemp(prefix="isotropy-"))
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"out: cannot make the folder {out}: {error.strerror}") from None
-    return Path(out).resolve()
 
 
 def _root(
@@ -202,7 +194,7 @@ def _about(root: nn.Module, rules: Rules, course: Course, problem: Problem) -> d
         "groups": rules.choices,
         "layers": list(rules.layers),
         "network": names_of(groups_of(root)),
-        "parameters": sum(p.numel() for p in root.parameters()),
+        "parameters": count_parameters(root),
         "settings": {
             "generations": course.generations,
             "parents": rules.parents,

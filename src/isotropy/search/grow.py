@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from isotropy._tensor_file import read_tensors, write_tensors
 from isotropy.errors import InputError, IsotropyError
 from isotropy.nn.blueprint import groups_of
+from isotropy.nn.cost import count_parameters
 from isotropy.nn.files import load
 from isotropy.nn.modes import evaluating
 from isotropy.nn.relax import carry_optimizer, relax
@@ -97,7 +98,7 @@ class Nursery:
         return replace(grown, growth=replace(grown.growth, errors=errors, seconds=seconds))
 
     def _growth(self, model: nn.Module, error: float) -> Growth:
-        return Growth((), sum(p.numel() for p in model.parameters()), error, 0.0)
+        return Growth((), count_parameters(model), error, 0.0)
 
     def _compared(self) -> Tensor:
         """Some samples, to compare a child with its parent on."""

@@ -19,6 +19,7 @@ from isotropy.nn.layer_groups import ActionSpec
 from isotropy.nn.measure import Output
 from isotropy.nn.mixed import mixed
 from isotropy.schemes.mixture import MixtureScheme
+from isotropy.search.folder import made_folder
 from isotropy.search.mixing import Mixing, noted, told
 from isotropy.search.problem import Problem, make_problem
 from isotropy.training import Fit, Settings, Watch, fit, torch_seed
@@ -108,7 +109,7 @@ def mix(
         problem.validation,
         chosen,
         seed=torch_seed(seed, "mixture"),
-        folder=_folder(out),
+        folder=None if out is None else made_folder(out),
         resume=resume,
         minutes=minutes,
         signature={**about, "data": problem.train.fingerprint()},
@@ -170,13 +171,3 @@ def _turns(network: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     alphas = list({id(scheme.alpha): scheme.alpha for scheme in schemes}.values())
     known = {id(alpha) for alpha in alphas}
     return alphas, [p for p in network.parameters() if id(p) not in known]
-
-
-def _folder(out: Path | str | None) -> Path | None:
-    if out is None:
-        return None
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"out: cannot make the folder {out}: {error.strerror}") from None
-    return Path(out)

@@ -10,6 +10,7 @@ from torch import nn
 
 from isotropy.data import DataSet
 from isotropy.nn.blueprint import blueprint_of, mixture_weights
+from isotropy.nn.cost import count_parameters
 
 OverTime = dict[str, dict[str, list[float]]]
 
@@ -74,7 +75,7 @@ class Mixing:
             "time_axis": "epoch",
             "weights": self.weights,
             "found": {
-                "parameters": sum(p.numel() for p in self.model.parameters()),
+                "parameters": count_parameters(self.model),
                 "val_error": self.val_error if self.scores else None,
             },
             "validation": dict(self.scores),

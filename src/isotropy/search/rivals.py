@@ -13,6 +13,7 @@ from isotropy.data import DataSet
 from isotropy.errors import InputError
 from isotropy.groups.action import Group
 from isotropy.nn.blueprint import blueprint_of, groups_of
+from isotropy.nn.cost import count_parameters
 from isotropy.nn.fold import fold
 from isotropy.nn.linear import Weighted
 from isotropy.nn.measure import Output
@@ -122,7 +123,7 @@ def race(job: tuple[Nursery, Rules, Rival, DataSet]) -> Finish:
     return Finish(
         error_of(model, nursery.problem.validation),
         error_of(model, test),
-        sum(p.numel() for p in model.parameters()),
+        count_parameters(model),
         time.monotonic() - start,
     )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from isotropy.errors import InputError, IsotropyError
+from isotropy.errors import InputError, IsotropyError, first_line
 from isotropy.search.backends import Backend, DaskTasks, Here, Loky, RayTasks
 
 BACKENDS = ("loky", "here", "ray", "dask")
@@ -194,7 +194,7 @@ class Workers:
             error, value = future.result()
         except Exception as lost:  # whatever the executor says when it loses a worker
             self._backend.renew()
-            error, value = IsotropyError(f"a worker was lost ({_first(lost)})"), None
+            error, value = IsotropyError(f"a worker was lost ({first_line(lost)})"), None
             final = False
         else:
             final = isinstance(error, IsotropyError)
@@ -227,10 +227,6 @@ def _portable(error: Exception) -> Exception:
     except Exception:
         again = None
     return error if type(again) is type(error) else RuntimeError(repr(error))
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _cores() -> int:
