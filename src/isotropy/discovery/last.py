@@ -15,8 +15,9 @@ from torch.nn.modules.conv import _ConvNd
 from isotropy.data import DataSet, Scaling
 from isotropy.discovery.study import Study
 from isotropy.discovery.trial import TIED, UNTIED, Trial, score_of, trained
-from isotropy.evidence.probe import Probe, count
+from isotropy.evidence.probe import Probe
 from isotropy.evidence.symmetry import Symmetry
+from isotropy.nn.cost import count_parameters
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.files import load, save
 from isotropy.nn.linear import Weighted
@@ -57,7 +58,7 @@ def train_last(job: tuple[Study, DataSet, Symmetry | None, int, Path]) -> Shippe
     score = score_of(study, shipped, test)
     seconds = time.monotonic() - start
     error = standard_error(study, shipped, test)
-    parameters = count(shipped.get_submodule("net"))
+    parameters = count_parameters(shipped.get_submodule("net"))
     return Shipped(path.name, str(path), score, error, len(test), parameters, seconds)
 
 
