@@ -8,6 +8,7 @@ from typing import Any
 from isotropy.data import Splits, load
 from isotropy.discovery.clock import seconds_of
 from isotropy.discovery.enough import shortage
+from isotropy.discovery.layers import can_mix
 from isotropy.discovery.plan import Plan
 from isotropy.errors import InputError
 from isotropy.evidence.candidates import Candidates, candidates_for
@@ -49,6 +50,12 @@ class Asked:
                 "candidates: permutations of entries need another network than symmetries of the "
                 "grid; ask for them apart"
             )
+        for symmetry in self.candidates:
+            if self.method == "mix" and not can_mix(symmetry):
+                raise InputError(
+                    f"method: mix needs symmetries whose elements are listed, and {symmetry.name} "
+                    "is not; name those to ask about"
+                )
         data = self.data.train
         if data.task == "dense":
             raise InputError("discover: needs one label or some numbers for each sample, not maps")

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from isotropy.discovery.study import Study
-from isotropy.errors import InputError
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.action import Group
 from isotropy.groups.finite import FiniteGroup
@@ -18,19 +17,22 @@ from isotropy.training.seeds import torch_seed
 MOST_GROUPS = 6
 
 
+def can_mix(symmetry: Symmetry) -> bool:
+    """Whether layers can choose between its subgroups: its elements are listed."""
+    group = symmetry.group
+    return isinstance(group, FiniteGroup) and group.order > 1 and not symmetry.shift
+
+
 def layers_used(study: Study, symmetry: Symmetry, folder: Path) -> dict[str, Any]:
     """How much of each subgroup every layer takes, when it may choose; for the report.
 
     Args:
         study: the samples, and how networks are made.
-        symmetry: what is recommended.
+        symmetry: what is recommended, one that `can_mix`.
         folder: for a checkpoint, to go on from.
     """
     group = symmetry.group
-    if not isinstance(group, FiniteGroup) or group.order == 1 or symmetry.shift:
-        raise InputError(
-            f"method: mix needs a symmetry whose elements are listed, and {symmetry.name} is not"
-        )
+    assert isinstance(group, FiniteGroup)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(torch_seed(study.seed, "mixture"))
         network = study.probe.plain(study.probe.equal_width(symmetry))
