@@ -17,6 +17,8 @@ from isotropy.discovery.study import Study
 from isotropy.discovery.trial import TIED, UNTIED, Trial, score_of, trained
 from isotropy.evidence.probe import Probe
 from isotropy.evidence.symmetry import Symmetry
+from isotropy.groups.action import Action
+from isotropy.nn.blueprint import weight_layers
 from isotropy.nn.cost import count_parameters
 from isotropy.nn.equivariant import equivariant
 from isotropy.nn.files import load, save
@@ -118,7 +120,7 @@ def with_scaling(
             probe.example,
             symmetry.output,
             action=symmetry.inputs,
-            fields=symmetry.fields,
+            fields=_fields(net, symmetry),
             check=False,
         )
     whole.get_submodule("net").load_state_dict(net.state_dict())
@@ -126,6 +128,17 @@ def with_scaling(
     if train.target_scaling is not None:
         _set_unscale(whole.get_submodule("unscale"), train.target_scaling)
     return whole.eval()
+
+
+def _fields(net: nn.Module, symmetry: Symmetry) -> dict[str, Action]:
+    """What the channels carry between the layers: their own, and the inputs' before them.
+
+    Nothing else tells: what comes before and after the network could carry any fields.
+    """
+    found = {
+        f"net.{name}": layer.tie.out for name, layer in weight_layers(net).items() if layer.tie
+    }
+    return {"scale": symmetry.inputs, **found} if symmetry.inputs.is_signed else found
 
 
 def _wrapped(
