@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import isotropy as iso
 
-QUICK = iso.DiscoveryPlan(
-    rounds=2, first_rounds=2, more_rounds=2, settling_rounds=2, shown_rounds=2, epochs=8
+QUICK = iso.DiscoveryPlan(  # with so few rounds only a large loss can be ruled out
+    rounds=3, more_rounds=3, settling_rounds=2, shown_rounds=2, epochs=8, margin=0.03, tolerated=0.2
 )
 SHAPE = (1, 8, 8)
 SWAP = [1, 0]

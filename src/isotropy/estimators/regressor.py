@@ -28,7 +28,7 @@ class SymmetryRegressor(RegressorMixin, SymmetryEstimator):  # type: ignore[misc
 
     >>> import isotropy as iso
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> quick = iso.DiscoveryPlan(rounds=2, first_rounds=2, more_rounds=2, epochs=10)
+    >>> quick = iso.DiscoveryPlan(epochs=10)
     >>> found = SymmetryRegressor(candidates=["x0~x1"], plan=quick).fit(X, X[:, 0] * X[:, 1])
     >>> str(found.symmetry_), np.allclose(found.predict(X), found.predict(X[:, ::-1]))
     ('x0~x1', True)
