@@ -22,6 +22,12 @@ PLAN = ["--rounds", "2", "--more-rounds", "2", "--settling-rounds", "2", "--epoc
 QUICK = [*PLAN, "--width", "4", "--workers", "1", "--quiet"]
 
 
+@pytest.fixture
+def without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra is not installed; to write one takes seconds."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+
 def pictures(count: int = 60) -> None:
     np.savez("p.npz", **sources.pictures(count))
 
@@ -33,6 +39,7 @@ def test_a_run_and_what_it_leaves(isotropy: Command) -> None:
     result = found.json
     assert result == json.loads(Path("a/result.json").read_text())
     assert [row["name"] for row in result["candidates"]][:1] == ["C2"]
+    assert "model.onnx" in result["model"]["files"]
     for name in (*result["model"]["files"], "config.toml", "trials.jsonl"):
         assert Path("a", name).stat().st_size
     page = Path("a/report.html").read_text()
@@ -43,7 +50,7 @@ def test_a_run_and_what_it_leaves(isotropy: Command) -> None:
     assert table.out.rstrip().endswith("b/report.html")
 
 
-def test_without_quiet_it_tells_how_it_goes(isotropy: Command) -> None:
+def test_without_quiet_it_tells_how_it_goes(isotropy: Command, without_onnx: None) -> None:
     pictures()
     line = [word for word in QUICK if word != "--quiet"]
     found = isotropy("discover", "p.npz", *line, "--candidate", "C2", "--out", "a", "--json")
@@ -52,7 +59,7 @@ def test_without_quiet_it_tells_how_it_goes(isotropy: Command) -> None:
         assert part in found.err
 
 
-def test_permutations_from_files(isotropy: Command) -> None:
+def test_permutations_from_files(isotropy: Command, without_onnx: None) -> None:
     np.savez("v.npz", **sources.vectors())
     np.save("cycle.npy", np.array([1, 2, 3, 0]))
     np.save("swap.npy", np.array([1, 0, 2, 3]))
@@ -87,7 +94,9 @@ def known(folder: Path) -> int:
     return path.read_text().count("\n") if path.exists() else 0
 
 
-def test_killed_and_resumed_it_is_what_nobody_disturbed(isotropy: Command, tmp_path: Path) -> None:
+def test_killed_and_resumed_it_is_what_nobody_disturbed(
+    isotropy: Command, tmp_path: Path, without_onnx: None
+) -> None:
     pictures()
     line = ["discover", "p.npz", *QUICK, "--candidate", "C2", "--out"]
     assert isotropy(*line, "whole").status == 0
@@ -241,7 +250,7 @@ def test_arguments(source: str, arguments: list[str], words: str, isotropy: Comm
     assert not list(Path().glob("runs/*"))
 
 
-def test_another_question_is_no_continuation(isotropy: Command) -> None:
+def test_another_question_is_no_continuation(isotropy: Command, without_onnx: None) -> None:
     pictures()
     line = ["discover", "p.npz", *QUICK, "--out", "a"]
     assert isotropy(*line, "--candidate", "C2").status == 0

@@ -146,7 +146,7 @@ def test_groups_too_large_to_list_can_be_recommended_and_used() -> None:
 
 @pytest.fixture(scope="module")
 def turned_digits() -> DataSet:
-    digits = iso.data.load("digits").train.subset(range(500))
+    digits = iso.data.load("digits").train.subset(range(450))
     return symmetrised(digits, "C4", seed=0)
 
 
@@ -171,7 +171,27 @@ def timeless(result: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in result.items() if key not in ("time", "run")}
 
 
+def test_layers_may_be_asked_too() -> None:
+    data = crosses(300)
+    plan = replace(QUICK, rounds=3, more_rounds=3, epochs=8)
+    options: dict[str, Any] = {"candidates": ["C4"], "plan": plan, "seed": 0, "workers": 1}
+    result = iso.discover(data, method="mix", width=8, **options)
+    assert str(result.recommended) == "C4"
+    layers = result.to_json()["layers"]
+    assert list(layers["weights"]) == layers["order"]
+    for shares in layers["weights"].values():
+        assert set(shares) == {"C1", "C2", "C4"}
+        assert sum(shares.values()) == pytest.approx(1, abs=1e-5)
+    assert "takes the most of C4" in layers["words"]
+
+
 # -- runs that are kept -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra is not installed; to write one takes seconds."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
 
 def test_a_run_in_a_folder_is_resumed_to_the_same(tmp_path: Path) -> None:
@@ -189,7 +209,9 @@ def test_a_run_in_a_folder_is_resumed_to_the_same(tmp_path: Path) -> None:
         assert (tmp_path / "run" / name).stat().st_size
 
 
-def test_another_run_in_the_same_place_sees_its_own_samples(tmp_path: Path) -> None:
+def test_another_run_in_the_same_place_sees_its_own_samples(
+    tmp_path: Path, without_onnx: None
+) -> None:
     """Workers keep what they have opened; what lies there now is something else."""
     import shutil
 
@@ -203,7 +225,7 @@ def test_another_run_in_the_same_place_sees_its_own_samples(tmp_path: Path) -> N
     assert sizes[1] > sizes[0]
 
 
-def test_a_budget_is_kept_and_what_it_cost_is_said(tmp_path: Path) -> None:
+def test_a_budget_is_kept_and_what_it_cost_is_said(tmp_path: Path, without_onnx: None) -> None:
     """Timings on a busy machine are rough, so the case is generous: far less than it asks for."""
     result = iso.discover(
         crosses(600), candidates=["C4", "D4"], budget=10.0, workers=1, out=tmp_path / "run"
@@ -239,6 +261,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (crosses, {"budget": "soon"}, "budget must be a time"),
     (crosses, {"budget": 1e-3}, "budget: .* too little to compare 9 candidates.*--resize 32"),
     (crosses, {"method": "guess"}, "method must be one of"),
+    (waves, {"method": "mix"}, "method: mix needs symmetries whose elements are listed, and shift"),
     (crosses, {"resume": True}, "resume: say with out which run to go on with"),
     (crosses, {"workers": 0}, "workers must be at least 1"),
     (crosses, {"blocks": 2}, "blocks: are of columns"),
