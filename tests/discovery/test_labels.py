@@ -20,6 +20,7 @@ from isotropy.discovery.labels import (
 )
 from isotropy.evidence import Symmetry, candidates_for
 from isotropy.groups.finite import FiniteGroup
+from isotropy.groups.signed import Signed
 from tests.evidence.kinds import data_of
 
 MARGIN = 0.01
@@ -115,7 +116,7 @@ def test_of_few_classes_every_action_that_holds_is_proposed(
     every = [np.array(p) for p in permutations(range(classes))]
     for moves in product(every, repeat=len(group.generators)):
         if is_action(group, moves) and any((m != np.arange(classes)).any() for m in moves):
-            action = as_action(group, moves, classes)
+            action = as_action(group, [Signed(m) for m in moves], classes)
             assert action is not None
             if _holds(action, both, MARGIN):
                 expected.add(tuple(tuple(m.tolist()) for m in moves))
