@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 discover: setup ## the main job, on the embedded digits
-	@$(BIN)/python examples/01_tie_a_cnn.py
+	@$(BIN)/python examples/03_which_symmetry.py
 
 # One thread per process: more only get in each other's way, and results stay the same.
 test: lint types ## lint, types, and all tests with the examples of the documentation

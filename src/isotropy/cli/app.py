@@ -48,7 +48,7 @@ SOURCE is a data set's name (digits, mnist, ...), an .npz file with X and y, a p
 "X.npy,y.npy", or a folder with a folder of images for every class. RUN is the folder in which a
 command has left its results.
 
-Example: isotropy train cnn digits --group C4 --seed 0
+Example: isotropy discover digits --budget 1m
 """
 
 
