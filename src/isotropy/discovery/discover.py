@@ -93,7 +93,8 @@ def discover(
     )
     if out is not None:
         run = Run.start(out, "discover", asked.config(), asked.data, resume=resume)
-        return Course(asked, run.folder, workers, progress).run()
+        with run.unless_refused():
+            return Course(asked, run.folder, workers, progress).run()
     if resume:
         raise InputError("resume: say with out which run to go on with")
     with tempfile.TemporaryDirectory(prefix="isotropy-") as folder:

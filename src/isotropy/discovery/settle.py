@@ -77,9 +77,10 @@ def fitted(
         return plan
     if affordable < FEWEST_SEEN:
         raise InputError(
-            f"budget: {seconds:.0f} s are left, too little to compare {len(costs) - 1} candidates "
-            f"on these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are needed); give "
-            "more, name fewer candidates, or make pictures smaller with resize (--resize 32)"
+            f"budget: {max(seconds, 0):.0f} s are left, too little to compare {len(costs) - 1} "
+            f"candidates on these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are "
+            "needed); give more, name fewer candidates, or make pictures smaller with resize "
+            "(--resize 32)"
         )
     # few passes over many samples teach less than several over fewer
     used = min(samples, max(round(affordable / 4), 20 * BATCH))
