@@ -278,7 +278,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "options", "words"), BAD, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(("data", "options", "words"), BAD, ids=[case[2] for case in BAD])
 def test_bad_input(data: Any, options: dict[str, Any], words: str, tmp_path: Path) -> None:
     out = {} if "resume" in options else {"out": tmp_path / "run"}
     with pytest.raises(InputError, match=words) as error:
