@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_was_added_is_read(path: Path) -> None:
-    assert Ledger(path).known == {FIRST.key: FIRST, SECOND.key: SECOND}
+    assert Ledger(path).filed == {FIRST.key: FIRST, SECOND.key: SECOND}
 
 
 def test_wherever_it_was_cut_whole_lines_are_kept(path: Path) -> None:
@@ -31,11 +31,20 @@ def test_wherever_it_was_cut_whole_lines_are_kept(path: Path) -> None:
     first = whole.index(b"\n") + 1
     for end in (0, 1, first - 1, first, first + 1, first + 30, len(whole) - 1):
         path.write_bytes(whole[:end])
-        known = Ledger(path).known
-        assert list(known) == [FIRST.key][: int(end >= first)]
+        filed = Ledger(path).filed
+        assert list(filed) == [FIRST.key][: int(end >= first)]
         Ledger(path).add(SECOND)  # what is added next stands on a line of its own
-        assert Ledger(path).known[SECOND.key] == SECOND
+        assert Ledger(path).filed[SECOND.key] == SECOND
 
 
 def test_nothing_is_known_at_first(tmp_path: Path) -> None:
-    assert Ledger(tmp_path / "gone.jsonl").known == {}
+    ledger = Ledger(tmp_path / "gone.jsonl")
+    assert (ledger.filed, ledger.known) == ({}, {})
+
+
+def test_what_is_filed_is_known_when_it_is_asked_for(path: Path) -> None:
+    ledger = Ledger(path)
+    assert ledger.known == {}
+    assert ledger.recalls(SECOND.key)
+    assert not ledger.recalls("2/untied/")
+    assert ledger.known == {SECOND.key: SECOND}

@@ -135,6 +135,23 @@ def test_stopped_anywhere_it_goes_on_to_the_same_end(
     assert resumed.standings() == whole.standings()
 
 
+def test_later_rounds_are_not_known_where_earlier_ones_decide(
+    tmp_path: Path, scripted: Any
+) -> None:
+    """A candidate that leads at first and then loses is dropped neither at once nor on resuming."""
+    data = crosses()
+    study = study_of(tmp_path, data, PLAN)
+    scripted(lambda trial: 0.8 + (0.0 if not trial.candidate else 0.1 if trial.round < 2 else -0.3))
+    races = []
+    for _ in range(2):
+        race = race_of(study, named(data, "C2"), tmp_path)
+        race.run()
+        races.append(race)
+    whole, resumed = races
+    assert [c.dropped_after for c in whole.contenders] == [None]
+    assert resumed.standings() == whole.standings()
+
+
 def test_a_budget_cuts_the_list_and_says_what(
     tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,13 +15,23 @@ from isotropy.discovery.trial import Outcome
 class Ledger:
     """Outcomes by key, each a line of a file.
 
+    Of what the file holds only that is known which was asked for again: who goes on with a run must
+    not know more, where it decides something, than who has run it through.
+
     Args:
         path: the file; what it holds is read first.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known = {outcome.key: outcome for outcome in self._read()}
+        self.filed = {outcome.key: outcome for outcome in self._read()}
+        self.known: dict[str, Outcome] = {}
+
+    def recalls(self, key: str) -> bool:
+        """Whether an outcome is there; from now on it is known."""
+        if key in self.filed:
+            self.known[key] = self.filed[key]
+        return key in self.known
 
     def _read(self) -> Iterator[Outcome]:
         if not self.path.exists():
@@ -35,7 +45,7 @@ class Ledger:
 
     def add(self, outcome: Outcome) -> None:
         """File an outcome."""
-        self.known[outcome.key] = outcome
+        self.filed[outcome.key] = self.known[outcome.key] = outcome
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
             file.flush()

@@ -134,7 +134,7 @@ class Race:
 
     def _train(self, trials: Sequence[Trial]) -> None:
         """Train what is not known yet, as far as there is time."""
-        open_ = [trial for trial in trials if trial.key not in self.ledger.known]
+        open_ = [trial for trial in trials if not self.ledger.recalls(trial.key)]
         self.progress.plan([self._units(trial) for trial in open_])
         begun: list[Trial] = []
         for number, outcome in self.pool.each(run_trial, self._timely(open_, begun)):
