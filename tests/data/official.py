@@ -37,7 +37,7 @@ def made_of(entry: Entry, contents: Sequence[bytes]) -> Entry:
 def idx(array: np.ndarray) -> bytes:
     """MNIST's format, compressed."""
     header = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return gzip.compress(header + array.tobytes())
+    return gzip.compress(header + array.tobytes(), mtime=0)
 
 
 def tar_gz(members: Mapping[str, bytes]) -> bytes:
