@@ -124,17 +124,19 @@ def _answers(
     """What a network says of moved samples, by element; "" is of those left as they are."""
     if not asked:
         return {}
-    device = next(model.parameters()).device
-    x, _ = validation.batch(asked_indices(validation))
-    found = {"": _said(model, x.to(device), validation)}
+    x = validation.samples.take(asked_indices(validation))  # moved first, then scaled
+    found = {"": _said(model, x, validation)}
     for symmetry in asked:
         for element in symmetry.group.generators:
             if element not in found:
-                found[element] = _said(model, symmetry.move(x, element).to(device), validation)
+                found[element] = _said(model, symmetry.move(x, element), validation)
     return found
 
 
 def _said(model: nn.Module, x: Tensor, data: DataSet) -> list[Any]:
+    """What a network says of samples as they are."""
+    assert data.scaling is not None
+    x = data.scaling.apply(x).to(next(model.parameters()).device)
     outputs = torch.cat([model(part) for part in torch.split(x, 512)])
     if data.task == "classification":
         return list(outputs.argmax(1).tolist())
