@@ -103,7 +103,7 @@ def race_of(
         Workers(1),
         clock or Clock(None, 1),
         Progress(),
-        reserve,
+        lambda _: reserve,
     )
 
 

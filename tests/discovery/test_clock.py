@@ -65,8 +65,8 @@ def test_it_learns_how_long_a_unit_takes(now: list[float]) -> None:
         (100.0, 0.0, 0.0, True),
         (100.0, 85.0, 0.0, True),
         (100.0, 95.0, 0.0, False),
-        (100.0, 85.0, 4.0, False),  # 2 units of 5 s for this one, 4 for two workers afterwards
-        (100.0, 70.0, 4.0, True),
+        (100.0, 85.0, 10.0, False),  # 2 units of 5 s for this one, and 10 s afterwards
+        (100.0, 70.0, 10.0, True),
         (100.0, 120.0, 0.0, False),
     ],
 )

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from threadpoolctl import threadpool_info
 
 from isotropy.errors import InputError
 
@@ -18,7 +20,9 @@ def square(x: int) -> int:
 
 
 def threads(_: int) -> int:
-    return torch.get_num_threads()
+    """The most threads that torch, numpy or scipy would use."""
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return max(torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info()))
 
 
 def process(_: int) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -106,13 +107,14 @@ def run(arguments: Sequence[str]) -> int:
     Args:
         arguments: what stands on the command line after the program's name.
     """
+    began = time.monotonic()  # imports and reading count as a command's time
     as_json = "--json" in arguments
     output = sys.stdout
     try:
         with _all_else_to_stderr(as_json), _plain_warnings():
             app = make_app(_command_of(arguments))
             asked = list(arguments) or ["--help"]
-            found = app(asked, prog_name="isotropy", standalone_mode=False)
+            found = app(asked, prog_name="isotropy", standalone_mode=False, obj=began)
         if isinstance(found, Result):
             _print_result(found, as_json, output)
             return found.status

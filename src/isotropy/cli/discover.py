@@ -104,7 +104,8 @@ def discover(
     run = start_run(context, loaded, kept, FREE)
     speaking.say(f"{run.folder}: {len(loaded.train):,} samples, {len(asked.candidates)} candidates")
     with run.unless_refused():
-        found = Course(asked, run.folder, question.workers, progress(speaking), _line()).run()
+        telling = progress(speaking)
+        found = Course(asked, run.folder, question.workers, telling, _line(), context.obj).run()
     return Result(found.to_json(), f"{found}\n\n{run.path('report.html')}")
 
 

@@ -33,12 +33,13 @@ class Clock:
     Args:
         budget: seconds in all; None for as long as it takes.
         workers: how many things are done at once.
+        began: when, by `time.monotonic`; now, unless given.
     """
 
-    def __init__(self, budget: float | None, workers: int) -> None:
+    def __init__(self, budget: float | None, workers: int, began: float | None = None) -> None:
         self.budget = budget
         self.workers = workers
-        self.start = time.monotonic()
+        self.start = time.monotonic() if began is None else began
         self._units = 0.0
         self._seconds = 0.0
 
@@ -66,5 +67,5 @@ class Clock:
         return self.seconds(units) / self.workers
 
     def allows(self, units: float, reserve: float) -> bool:
-        """Whether something may be begun now and still leave the units in reserve time."""
-        return self.budget is None or self.seconds(units) + self.forecast(reserve) < self.left
+        """Whether something may be begun now and still leave so many seconds."""
+        return self.budget is None or self.seconds(units) + reserve < self.left

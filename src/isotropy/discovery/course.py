@@ -18,6 +18,7 @@ from isotropy.discovery.asked import Asked
 from isotropy.discovery.clock import Clock
 from isotropy.discovery.contender import Contender, units
 from isotropy.discovery.discovered import Discovery
+from isotropy.discovery.ending import Ending, Lessons
 from isotropy.discovery.inputs import (
     InputTest,
     Move,
@@ -37,6 +38,7 @@ from isotropy.discovery.result import Findings, chosen_of, has_learned, to_json
 from isotropy.discovery.samples import keep_samples
 from isotropy.discovery.settle import compared, fitted, pace
 from isotropy.discovery.study import Study, is_unbalanced
+from isotropy.discovery.trial import TIED
 from isotropy.discovery.use import keep_model, layer_rows
 from isotropy.discovery.verdict import Rules
 from isotropy.errors import InputError, IsotropyError
@@ -53,6 +55,7 @@ class Course:
         workers: how many networks are trained at once.
         progress: is told how it goes.
         command: what was called, for the report.
+        began: when what the budget is for began, by `time.monotonic`; now, unless given.
     """
 
     def __init__(
@@ -62,16 +65,18 @@ class Course:
         workers: int | None = None,
         progress: Progress | None = None,
         command: str = "",
+        began: float | None = None,
     ) -> None:
         self.asked, self.folder = asked, folder
         self.progress = progress or Progress()
         self.workers, self.command = workers, command
-        self.started = time.time()
+        self.began = time.monotonic() if began is None else began
+        self.started = time.time() - (time.monotonic() - self.began)
 
     def run(self, keep: bool = True) -> Discovery:
         """All of it; what is found stays in the folder if it is to be kept."""
         with Workers(self.workers) as pool:
-            self.clock = Clock(self.asked.budget, pool.count)
+            self.clock = Clock(self.asked.budget, pool.count, self.began)
             self.progress.start(self.clock)
             try:
                 return self._through(pool, keep)
@@ -85,6 +90,7 @@ class Course:
         tests = self._test_inputs(pool, study, moves)
         rejected = _rejected(self.asked.candidates, tests)
         ledger = Ledger(self.folder / "trials.jsonl")
+        ending = self._ending(study, comparing)
         race = Race(
             study,
             self.asked.candidates,
@@ -93,14 +99,15 @@ class Course:
             pool,
             self.clock,
             self.progress,
-            self._reserve(study, comparing),
+            ending.reserve,
         )
         race.run()
         plan = study.plan
         learned = has_learned(race, study.data, plan)
         rules = Rules(plan.margin, plan.tolerated, learned)
         chosen = chosen_of(race, rules)
-        shipped = self._last_look(pool, study, comparing, test, chosen)
+        lessons = ending.lessons(race, chosen)
+        shipped = self._last_look(pool, study, comparing, test, chosen, lessons)
         model = open_model(shipped["recommended"])
         example, _ = test.batch(np.arange(min(len(test), 8)))
         seen, _ = _in_view(test, study).batch(np.arange(len(example)))
@@ -114,6 +121,7 @@ class Course:
             rules,
             chosen,
             shipped,
+            lessons.words,
             self.started,
             {"budget": self.asked.budget, "seed": self.asked.seed, "command": self.command},
             layer_rows(model, seen, chosen),
@@ -189,10 +197,10 @@ class Course:
         self.progress.stage("asking in which layers it helps")
         return layers_used(study, chosen.symmetry, self.folder / "mixture")
 
-    def _reserve(self, study: Study, comparing: DataSet) -> float:
-        """Units of the last two networks, which must fit into the budget too."""
-        per_sample = len(comparing) / max(study.sizes[0], 1)
-        return 4.0 * per_sample
+    def _ending(self, study: Study, comparing: DataSet) -> Ending:
+        trained_on, samples = study.sizes[0], len(comparing)
+        raced = trained_on * study.plan.settings(trained_on).epochs
+        return Ending(self.clock, samples, self.asked.plan.settings(samples).epochs, raced)
 
     def _last_look(
         self,
@@ -201,23 +209,28 @@ class Course:
         comparing: DataSet,
         test: DataSet,
         chosen: Contender | None,
+        lessons: Lessons,
     ) -> dict[str, Shipped]:
         """Train the recommended network and the untied one on everything but the test data."""
         self.progress.stage("training the recommended network")
-        last = replace(study, folder=self.folder / "last")
-        last.write(comparing)
+        plan = replace(study.plan, epochs=lessons.epochs)
+        last = replace(study, folder=self.folder / "last", plan=plan)
+        last.write(compared(comparing, lessons.samples, study.seed))
         test = _in_view(test, study)
         jobs: list[Any] = [(last, test, None, 0, self.folder / "untied.safetensors")]
-        names = ["untied"]
+        names, units = ["untied"], [lessons.units]
         if chosen is not None:
             path = self.folder / "model.safetensors"
             jobs.insert(0, (last, test, chosen.symmetry, chosen.width, path))
             names.insert(0, "recommended")
+            units.insert(0, chosen.cost(TIED) * lessons.units)
+        self.progress.plan(units)
         found: dict[str, Shipped] = {}
         for number, outcome in pool.each(train_last, jobs):
             if isinstance(outcome, Failed):
                 raise IsotropyError(f"the last network failed: {outcome.error}")
             found[names[number]] = outcome
+            self.progress.done(units[number])
         found.setdefault("recommended", found["untied"])
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ def discover(
     >>> str(found.recommended), found.verdicts["D1v"] in ("hurts", "cannot_tell", "harmless")
     ('C1', True)
     """
+    began = time.monotonic()
     source = X if y is None else (X, y)
     asked = ask(
         source,
@@ -94,8 +96,8 @@ def discover(
     if out is not None:
         run = Run.start(out, "discover", asked.config(), asked.data, resume=resume)
         with run.unless_refused():
-            return Course(asked, run.folder, workers, progress).run()
+            return Course(asked, run.folder, workers, progress, began=began).run()
     if resume:
         raise InputError("resume: say with out which run to go on with")
     with tempfile.TemporaryDirectory(prefix="isotropy-") as folder:
-        return Course(asked, Path(folder), workers, progress).run(keep=False)
+        return Course(asked, Path(folder), workers, progress, began=began).run(keep=False)

@@ -8,7 +8,7 @@ the same result; only a budget cuts the list short.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Race:
         pool: trains networks.
         clock: says whether there is time.
         progress: is told how it goes.
-        reserve: units of work that must still fit afterwards.
+        reserve: of the race, the seconds that must be left after it.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Race:
         pool: Workers,
         clock: Clock,
         progress: Progress,
-        reserve: float,
+        reserve: Callable[[Race], float],
     ) -> None:
         self.study, self.ledger, self.pool = study, ledger, pool
         self.clock, self.progress, self.reserve = clock, progress, reserve
@@ -139,12 +139,13 @@ class Race:
         begun: list[Trial] = []
         for number, outcome in self.pool.each(run_trial, self._timely(open_, begun)):
             self._keep(begun[number], outcome)
-        if len(begun) < len(open_):
-            self.cut_short += [trial.key for trial in open_[len(begun) :]]
+        left_out = open_[len(begun) :]
+        self.cut_short += [trial.key for trial in left_out]
+        self.progress.plan([-self._units(trial) for trial in left_out])
 
     def _timely(self, trials: Sequence[Trial], begun: list[Trial]) -> Iterator[tuple[Study, Trial]]:
         for trial in trials:
-            if not self.clock.allows(self._units(trial), self.reserve):
+            if not self.clock.allows(self._units(trial), self.reserve(self)):
                 return
             begun.append(trial)
             yield self.study, trial
@@ -230,6 +231,10 @@ class Race:
     def scores(self, arm: str, name: str = "") -> list[float]:
         """The scores of all rounds of an arm."""
         return [outcome.score for outcome in self._outcomes(arm, name)]
+
+    def seconds(self, arm: str, name: str = "") -> list[float]:
+        """How long the networks of an arm took."""
+        return [outcome.seconds for outcome in self._outcomes(arm, name)]
 
     def parameters(self, arm: str, name: str = "") -> int:
         """Numbers that a network of an arm trains; there must be one."""

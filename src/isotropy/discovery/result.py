@@ -42,6 +42,7 @@ class Findings:
         rules: the same, with whether anything was learned.
         chosen: what is recommended.
         shipped: the last networks, by name: "recommended" and "untied".
+        shortened: what a budget took from them, in words.
         started: when.
         facts: of the run: command, seed, budget.
         audit: of the recommended network.
@@ -57,6 +58,7 @@ class Findings:
     rules: Rules
     chosen: Contender | None
     shipped: dict[str, Shipped]
+    shortened: str
     started: float
     facts: dict[str, Any]
     audit: list[dict[str, Any]] = field(default_factory=list)
@@ -306,7 +308,7 @@ def _undecided(found: Findings, rows: list[dict[str, Any]]) -> list[str]:
         said.append(
             f"The budget ended {len(found.race.cut_short)} networks before the plan was done."
         )
-    return said
+    return [*said, found.shortened] if found.shortened else said
 
 
 def _time(found: Findings) -> dict[str, Any]:

@@ -209,11 +209,13 @@ class Workers:
 def attempt(function: Function, task: Task) -> tuple[Exception | None, Any]:
     """Call a function with one thread; the error it raised, or None and its result."""
     import torch
+    from threadpoolctl import threadpool_limits
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return None, function(task)
+        with threadpool_limits(1):  # numpy's linear algebra has threads of its own
+            return None, function(task)
     except Exception as error:
         return _portable(error), None
     finally:
