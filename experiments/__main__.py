@@ -1,7 +1,8 @@
 """Run an experiment and keep what comes of it: python -m experiments NAME --out results/NAME.json.
 
 An experiment is a file of this folder. Its docstring says what it asks and how; its `TASKS` maps a
-name to picklable arguments for `run`, a function of one argument that returns numbers by name;
+name to picklable arguments for `run`, a function that returns numbers by name (and takes
+`workers`, where a task may train several networks at once);
 `TITLE` and `tables` (pairs of a head and rows of texts) say how outcomes stand in docs/results.md.
 Tasks run side by side with one thread each; those that the file holds already are not run again.
 """
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the file of outcomes, begun or to be begun")
     parser.add_argument("--only", default="", help="run only tasks whose name holds this text")
     parser.add_argument("--workers", type=int, help="how many tasks at once")
+    parser.add_argument("--within", type=int, help="how many networks of a task at once (searches)")
     parser.add_argument(
         "--table", type=Path, nargs="+", help="write docs/results.md from these files, and stop"
     )
@@ -48,17 +50,19 @@ def main() -> None:
         parser.error(f"no experiment {chosen.name!r}; there are {', '.join(names())}")
     if chosen.out is None:
         parser.error("say with --out where the outcomes go")
-    carry_out(chosen.name, chosen.out, chosen.only, chosen.workers)
+    carry_out(chosen.name, chosen.out, chosen.only, chosen.workers, chosen.within)
 
 
-def carry_out(name: str, out: Path, only: str, workers: int | None) -> None:
+def carry_out(name: str, out: Path, only: str, workers: int | None, within: int | None) -> None:
     """Run what is not in the file yet, and keep each outcome as it comes."""
     experiment = importlib.import_module(f"experiments.{name}")
     record = json.loads(out.read_text()) if out.exists() else about(name, out)
     record["docstring"] = experiment.__doc__
     open_ = [t for t in experiment.TASKS if only in t and t not in record["outcomes"]]
+    options = {} if within is None else {"workers": within}
+    jobs = [(name, experiment.TASKS[t], options) for t in open_]
     with Workers(workers) as pool:
-        for number, outcome in pool.each(_timed, [(name, experiment.TASKS[t]) for t in open_]):
+        for number, outcome in pool.each(_timed, jobs):
             if isinstance(outcome, Failed):
                 print(f"{open_[number]}: failed: {outcome.error}", file=sys.stderr, flush=True)
                 continue
@@ -68,10 +72,10 @@ def carry_out(name: str, out: Path, only: str, workers: int | None) -> None:
             print(f"{len(record['outcomes'])} done, {open_[number]}: {outcome}"[:300], flush=True)
 
 
-def _timed(job: tuple[str, Any]) -> dict[str, Any]:
-    name, task = job
+def _timed(job: tuple[str, Any, dict[str, int]]) -> dict[str, Any]:
+    name, task, options = job
     start = time.monotonic()
-    found = importlib.import_module(f"experiments.{name}").run(task)
+    found = importlib.import_module(f"experiments.{name}").run(task, **options)
     return {**found, "seconds": round(time.monotonic() - start, 2)}
 
 

@@ -1,20 +1,22 @@
 """Paper 001 (EquiNAS), Tables 1 and 2, small: methods on rotated digits, galaxies and skin lesions.
 
 Three seeds each, which draw weights, orders and, but for rotmnist, the parts of the data. The
-network is the paper's with 16 channels where it has 128, which is 2 and then 4 fields under D4
+network is the paper's with 24 channels where it has 128, which is 3 and then 6 fields under D4
 where it has 16 and 32, on smaller pictures and for fewer epochs:
 
 | set | pixels | training / validation / test | epochs | batch |
 |---|---|---|---|---|
-| rotmnist (our stand-in) | 14×14 | 4,000 / 400 / 10,000 | 8 | 64 |
-| efigi (for Galaxy10) | 20×20 | 2,400 / 400 / 900 | 7 | 32 |
-| isic_uda1 (for ISIC 2019) | 24×24 | 350 / 90 / 110 | 14 | 32 |
+| rotmnist (our stand-in) | 14×14 | 3,000 / 1,000 / 10,000 | 8 | 32 |
+| efigi (for Galaxy10) | 16×16 | 2,400 / 600 / 900 | 7 | 32 |
+| isic_uda1 (for ISIC 2019) | 20×20 | 350 / 90 / 110 | 14 | 16 |
 
-Table 1: plain SGD at 0.1, as in the paper. EquiNAS_E has one epoch in a generation and 5 parents;
-the others are trained as long as one of its lineages. Its row is over seeds, of the network with
-the smallest validation error; "E, individuals" is over the last population of seed 0, as the
-paper gives it. Table 2: Adam at 0.01. Everything is chosen on validation data; test data are read
-once, by what was chosen.
+Table 1: plain SGD, as in the paper. EquiNAS_E has one epoch in a generation and 5 parents; the
+others are trained as long as one of its lineages. Its row is over seeds, of the network with the
+smallest validation error; "E, individuals" is over the last population of seed 0, as the paper
+gives it. Table 2: Adam at 0.01. The paper's rates are constant (0.1 and 0.01) over far more steps;
+so few of them end at random heights, so ours fall along a cosine, SGD's from 0.3, which was chosen
+for C1 and C4 on validation data of rotmnist. Everything else is chosen on validation data, too;
+test data are read once, by what was chosen.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ import isotropy as iso
 TITLE = "EquiNAS, small: Tables 1 and 2 of paper 001"
 SEEDS = (0, 1, 2)
 GROUPS = ("C1", "D1", "C2", "D2", "C4", "D4")
-WIDTH, HIDDEN = 16, 32
+WIDTH, HIDDEN = 24, 48
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class Sizes:
 
 
 SETS = {
-    "rotmnist": Sizes(14, 4000, 400, 10_000, 8, 64),
-    "efigi": Sizes(20, 2400, 400, 900, 7, 32),
-    "isic_uda1": Sizes(24, 350, 90, 110, 14, 32),
+    "rotmnist": Sizes(14, 3000, 1000, 10_000, 8, 32),
+    "efigi": Sizes(16, 2400, 600, 900, 7, 32),
+    "isic_uda1": Sizes(20, 350, 90, 110, 14, 16),
 }
 TASKS = {
     f"{name}/{table}/{seed}": (name, table, seed)
@@ -92,7 +94,12 @@ def plain(data: iso.data.DataSet, seed: int) -> nn.Module:
 # -- Table 1 ------------------------------------------------------------------------------------
 
 
-def evolved(name: str, seed: int) -> dict[str, Any]:
+def falling(sizes: Sizes) -> iso.training.Settings:
+    """Plain SGD at a rate that falls."""
+    return replace(iso.search.EVOLVE_AS_001, lr=0.3, schedule="cosine", batch_size=sizes.batch)
+
+
+def evolved(name: str, seed: int, workers: int) -> dict[str, Any]:
     """EquiNAS_E, and all that it is compared with."""
     sizes, data = SETS[name], parts(name, seed)
     assert data.test is not None
@@ -103,12 +110,12 @@ def evolved(name: str, seed: int) -> dict[str, Any]:
         generations=sizes.epochs,
         parents=5,
         epochs=1.0,
-        settings=replace(iso.search.EVOLVE_AS_001, batch_size=sizes.batch),
+        settings=falling(sizes),
         validation=data.validation,
-        backend="here",
+        workers=workers,
         seed=seed,
     )
-    compared = iso.search.compare([found], data.test, backend="here")
+    compared = iso.search.compare([found], data.test, workers=workers)
     rows = {row["name"]: row["test_error"]["mean"] for row in compared.rows}
     return {
         "E": compared.found[0],
@@ -146,7 +153,9 @@ def mixed(name: str, seed: int) -> dict[str, Any]:
     """EquiNAS_D, and what it is compared with, all by Adam."""
     sizes, data = SETS[name], parts(name, seed)
     assert data.test is not None
-    settings = replace(iso.search.MIX_AS_001, batch_size=sizes.batch, epochs=sizes.epochs)
+    settings = replace(
+        iso.search.MIX_AS_001, schedule="cosine", batch_size=sizes.batch, epochs=sizes.epochs
+    )
     model = plain(data.train, seed)
     found = iso.search.mix(
         model,
@@ -178,9 +187,9 @@ def error(model: nn.Module, data: iso.data.DataSet) -> float:
 # -- the frame ----------------------------------------------------------------------------------
 
 
-def run(task: tuple[str, str, int]) -> dict[str, Any]:
+def run(task: tuple[str, str, int], workers: int = 1) -> dict[str, Any]:
     name, table, seed = task
-    return evolved(name, seed) if table == "evolve" else mixed(name, seed)
+    return evolved(name, seed, workers) if table == "evolve" else mixed(name, seed)
 
 
 METHODS = {

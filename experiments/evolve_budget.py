@@ -15,7 +15,7 @@ from statistics import mean
 from typing import Any
 
 import isotropy as iso
-from experiments.equinas_small import GROUPS, SETS, error, parts, plain
+from experiments.equinas_small import GROUPS, SETS, error, falling, parts, plain
 from isotropy.search.compare import spread
 
 TITLE = "Evolution: error against training"
@@ -31,7 +31,7 @@ SEEDS = (0, 1, 2, 3, 4)
 TASKS = {f"{arm}/{seed}": (arm, seed) for arm in ARMS for seed in SEEDS}
 
 
-def run(task: tuple[str, int]) -> dict[str, Any]:
+def run(task: tuple[str, int], workers: int = 1) -> dict[str, Any]:
     arm, seed = task
     halvings, guided = ARMS[arm]
     sizes, data = SETS[NAME], parts(NAME, seed)
@@ -45,11 +45,11 @@ def run(task: tuple[str, int]) -> dict[str, Any]:
         generations=sizes.epochs,
         parents=5,
         epochs=1.0,
-        settings=replace(iso.search.EVOLVE_AS_001, batch_size=sizes.batch),
+        settings=falling(sizes),
         validation=data.validation,
         guide=guide,
         halvings=halvings,
-        backend="here",
+        workers=workers,
         seed=seed,
     )
     return {
@@ -64,7 +64,7 @@ def run(task: tuple[str, int]) -> dict[str, Any]:
 def asked(model: Any, data: iso.data.Splits, seed: int) -> iso.search.Guide:
     """What a mixture says of every layer."""
     sizes = SETS[NAME]
-    settings = replace(iso.search.MIX_AS_001, batch_size=sizes.batch)
+    settings = replace(iso.search.MIX_AS_001, schedule="cosine", batch_size=sizes.batch)
     return iso.search.mix(
         model,
         data.train,

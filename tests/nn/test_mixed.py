@@ -17,7 +17,7 @@ from torch.nn import functional as F
 import isotropy as iso
 from isotropy.errors import InputError, NotSupportedError
 from isotropy.groups import regular, trivial
-from isotropy.nn import Conv2d, Linear, MixedBatchNorm
+from isotropy.nn import BatchNorm, Conv2d, Linear, MixedBatchNorm
 from isotropy.nn.blueprint import tied_modules, weight_layers
 from isotropy.nn.moments import moments
 from isotropy.schemes import Scheme, Tie
@@ -479,8 +479,23 @@ def test_pathways_penalise_what_is_inside_another_group() -> None:
     assert all(layer.scheme.l2 == {"C1": 1e-6} for layer in layers.values())
     own = iso.mixed(small(), ["D4", "C4", "C1"], EXAMPLE, kind="pathway", l2={"C1": 2.0})
     assert weight_layers(own)["0"].scheme.l2 == {"C1": 2.0}
-    # what has no penalty cannot break the symmetry: norms stay shared over fields
-    assert str(model[1].group) == "D4"
+    norm = model[1]
+    assert (norm.weight_scheme.l2, norm.bias_scheme.l2) == ({"C1": 1e-6}, {"C1": 1e-6})
+    assert norm.running_mean.shape == (8,)  # channels of a field differ, so each has its own
+    assert torch.equal(norm.weight_scheme.part("D4").psi, torch.ones(1))
+    assert not norm.weight_scheme.part("C1").psi.any()
+
+
+@pytest.mark.parametrize("names", [("D4", "C1"), ("C4", "D2"), ("D4", "C4", "C2")])
+def test_a_pathways_norm_is_that_of_the_smallest_group(names: tuple[str, ...]) -> None:
+    model = randomise(iso.mixed(small(), names, EXAMPLE, kind="pathway")).double().train()
+    norm = next(m for m in model.modules() if isinstance(m, BatchNorm))
+    x = torch.randn(4, norm.channels.size, 3, 3, dtype=torch.float64)
+    slow = BatchNorm(norm.channels, group=norm.group).double()
+    with torch.no_grad():
+        expected = slow(x) * norm.weight.view(1, -1, 1, 1) + norm.bias.view(1, -1, 1, 1)
+    assert torch.allclose(norm(x), expected, atol=1e-12)
+    assert str(norm.group) == {"C4": "C2", "D2": "C2"}.get(names[0], names[-1])
 
 
 def test_pathways_without_their_free_part_are_tied() -> None:
@@ -488,10 +503,11 @@ def test_pathways_without_their_free_part_are_tied() -> None:
     x = torch.randn(3, 1, 9, 9, dtype=torch.float64)
     assert iso.equivariance_error(model, x, "D4") > 1e-3
     with torch.no_grad():
-        for layer in weight_layers(model).values():
-            for scheme in (layer.scheme, layer.bias_scheme):
-                if scheme is not None:
-                    scheme.part("C1").psi.zero_()
+        for scheme in (m for m in model.modules() if isinstance(m, PathwayScheme)):
+            scheme.part("C1").psi.zero_()
+        for norm in (m for m in model.modules() if isinstance(m, BatchNorm)):
+            norm.running_mean.fill_(0.3)  # measured, not trained: alike where channels are
+            norm.running_var.fill_(2.0)
     assert iso.equivariance_error(model, x, "D4") < 1e-12
 
 

@@ -215,3 +215,12 @@ def test_bad_input() -> None:
         PathwayScheme(own, {"C1": -1.0})
     with pytest.raises(InputError, match="different shapes"):
         MixtureScheme({"a": Partition.discrete((2, 2)), "b": Partition.discrete((4,))})
+
+
+def test_a_pathway_comes_near_to_a_weight_by_its_tied_part_first() -> None:
+    scheme = PathwayScheme(partitions(KERNEL, ("C1", "D4")), {"C1": 1.0})
+    weight = torch.randn(scheme.shape)
+    assert torch.allclose(scheme.project_(weight)(), weight, atol=1e-6)
+    tied = scheme.part("D4")().detach().clone()
+    assert torch.allclose(scheme.project_(tied)(), tied, atol=1e-6)
+    assert scheme.part("C1").psi.abs().max() < 1e-6

@@ -163,12 +163,21 @@ class BatchNorm(TrackingNorm):
         """All orbits of one size: they are the channels of a batch norm over longer signals."""
         if self.order is not None:
             x = x.index_select(1, self.order)
-        weight, bias = _numbers(self.weight_scheme), _numbers(self.bias_scheme)
+        weight, bias = self._numbers(self.weight_scheme), self._numbers(self.bias_scheme)
         fields = x.reshape(x.shape[0], self.channels.size // (self.orbit_size or 1), -1)
         out = F.batch_norm(
             fields, self.running_mean, self.running_var, weight, bias, True, momentum, self.eps
         ).reshape(x.shape)
         return out if self.rank is None else out.index_select(1, self.rank)
+
+    def _numbers(self, scheme: Scheme | None) -> Tensor | None:
+        """One number for every orbit, all of whose channels have the same."""
+        if scheme is None or isinstance(scheme, OrbitScheme):
+            return None if scheme is None else scheme.psi
+        entries: Tensor = scheme()
+        if self.order is not None:
+            entries = entries.index_select(0, self.order)
+        return entries[:: self.orbit_size]
 
     def _by_hand(self, x: Tensor, momentum: float) -> Tensor:
         """Orbits of several sizes: average the channels' moments over each orbit."""
@@ -192,14 +201,6 @@ class BatchNorm(TrackingNorm):
     def _view(self, values: Tensor, like: Tensor) -> Tensor:
         spread = values.index_select(0, self.index)
         return spread.view(1, -1, *[1] * (like.ndim - 2))
-
-
-def _numbers(scheme: Scheme | None) -> Tensor | None:
-    """One number for every orbit."""
-    if scheme is None:
-        return None
-    assert isinstance(scheme, OrbitScheme)
-    return scheme.psi
 
 
 class InstanceNorm(TrackingNorm):

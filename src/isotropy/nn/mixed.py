@@ -48,8 +48,9 @@ def mixed(
     weight is Σ_G z_G W_G (001, Eq. 11): z = softmax α is trained, and ‖W_G‖ stays what it is now,
     so that z alone says how much of each group a layer is; its bias, and the norm after it with
     its statistics, are mixed by the same z. As a "pathway" (residual pathway priors) it is Σ_G W_G
-    with an L2 penalty on what breaks the symmetry, and norms are shared over the whole fields, so
-    that nothing goes around the penalty. Either is one plain layer when folded.
+    with an L2 penalty on what breaks the symmetry, in biases and norms too; norms take their
+    statistics over the channels that the smallest group leaves alike, as the others are not.
+    Either is one plain layer when folded.
 
     Args:
         model: any module that `iso.equivariant` takes.
@@ -246,7 +247,7 @@ class _Mixtures(_Blending):
 
 
 class _Pathways(_Blending):
-    """Σ_G W_G with a penalty; what follows stays shared over whole fields."""
+    """Σ_G W_G with a penalty, and the same for all that follows."""
 
     def __init__(self, groups: list[Group], l2: dict[str, float]) -> None:
         super().__init__(groups)
@@ -259,6 +260,15 @@ class _Pathways(_Blending):
         return PathwayScheme(partitions, self.l2).reset(rms)
 
     def follow(self, module: TiedModule, weight: Blend) -> TiedModule:  # noqa: ARG002
+        found = self.partitions(module)
+        module.retie(self.common)
+        for name, partitions in found.items():
+            old: Scheme | None = getattr(module, name)
+            if old is None:
+                continue
+            scheme = PathwayScheme(partitions, self.l2)
+            _take_after(scheme.project_(old().detach().cpu()), old)
+            setattr(module, name, scheme)
         return module
 
 

@@ -56,6 +56,15 @@ class PathwayScheme(Blend):
         return total
 
     @torch.no_grad()
+    def project_(self, weight: Float[Tensor, "..."]) -> PathwayScheme:
+        """Come near to a weight: the most tied part first, the freer ones with what is left."""
+        left = weight
+        for number in self.order:
+            part = self.part(number).project_(left)
+            left = left - part()
+        return self
+
+    @torch.no_grad()
     def reset(self, rms: float) -> PathwayScheme:
         """Draw all ψ, so that W has this root mean square."""
         for number in range(len(self.names)):
