@@ -6,13 +6,16 @@ run sees all usual candidates of pictures and the defaults; MNIST runs have a bu
 A run is right if it recommends exactly the planted group with exactly the planted exchange. Signals
 and vectors are made of noise and waves with labels that the planted symmetry leaves alone. On
 Fashion-MNIST (the early release), which may have a mirror of its own, a run is right if the
-recommended group contains the planted one and its validation score is within the margin of the
-best candidate's. Noise labels are drawn anew for digits that are turned by quarter turns: right is
+recommended group contains the planted one and its test accuracy is within the margin of that of the
+candidate with the best validation score: on 10,000 images, means over four networks each. Noise
+labels are drawn anew for digits that are turned by quarter turns: right is
 not to recommend anything for its labels' sake.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,12 @@ from numpy.typing import NDArray
 
 import isotropy as iso
 from isotropy.data import DataSet, from_arrays, load, split, symmetrised
+from isotropy.discovery.last import network_for
+from isotropy.discovery.plan import Plan
+from isotropy.discovery.study import Study
+from isotropy.evidence import candidates_for
+from isotropy.evidence.probe import Probe
+from isotropy.training.seeds import torch_seed
 
 TITLE = "Discover: planted symmetries"
 
@@ -34,7 +43,8 @@ PLANTED: dict[str, tuple[str, dict[str, list[int]] | None]] = {
     "D1 exchanging": ("D1", {"s": MIRROR}),
     "C2 exchanging": ("C2", {"r2": HALF_TURN}),
 }
-LABELLED = ("D1 exchanging", "C2 exchanging")
+NONE = "C1"
+NETWORKS = 4  # of each of two candidates, whose test accuracies are compared
 SIGNALS = ("none", "reversal", "sign", "shift")
 VECTORS = ("none", "x0~x1", "sign")
 
@@ -59,8 +69,14 @@ def run(task: tuple[str, str, int]) -> dict[str, Any]:
     budget = "90s" if source == "mnist" else None
     found = iso.discover(data, seed=seed, budget=budget, workers=1)
     chosen = found.to_json()["recommended"]
-    right = _is_right(source, planted, found)
+    more: dict[str, Any] = {}
+    if source == "fashion_mnist_early":
+        more = beside_best(found, data, garments_for_testing(planted, seed), seed)
+        right = _contains(found, planted) and more["behind_best"] <= found.to_json()["margin"]
+    else:
+        right = _is_right(source, planted, found)
     return {
+        **more,
         "recommended": chosen["candidate"],
         "right": bool(right),
         "verdicts": found.verdicts,
@@ -81,8 +97,6 @@ def _is_right(source: str, planted: str, found: iso.Discovery) -> bool:
     result = found.to_json()
     if source == "noise":
         return result["recommended"].get("verdict") not in ("build_in", "build_in_permuted")
-    if source == "fashion_mnist_early":
-        return _contains(found, planted) and _is_near_best(result)
     group, labels = PLANTED.get(planted, (planted, None))
     if str(found.recommended) != (group if group != "none" and group else "C1"):
         return False
@@ -94,10 +108,34 @@ def _contains(found: iso.Discovery, planted: str) -> bool:
     return iso.group(planted).is_subgroup_of(found.recommended)
 
 
-def _is_near_best(result: dict[str, Any]) -> bool:
+def beside_best(found: iso.Discovery, data: DataSet, test: DataSet, seed: int) -> dict[str, Any]:
+    """How far the recommended candidate's test accuracy is behind the best-scoring one's."""
+    result = found.to_json()
     scores = {row["name"]: row["score"] for row in result["candidates"] if "score" in row}
-    best = max([result["baseline"]["score"], *scores.values()])
-    return best - scores[result["recommended"]["candidate"]] <= result["margin"]
+    scores[NONE] = result["baseline"]["score"]
+    best = max(scores, key=lambda name: scores[name])
+    chosen = result["recommended"]["candidate"]
+    accuracy = {name: test_accuracy(name, data, test, seed) for name in {best, chosen}}
+    return {
+        "best": best,
+        "test_accuracy": accuracy,
+        "behind_best": accuracy[best] - accuracy[chosen],
+    }
+
+
+def test_accuracy(name: str, data: DataSet, test: DataSet, seed: int) -> float:
+    """Of networks with a symmetry built in, trained as in a discovery; a mean over weights."""
+    probe = Probe(data.shape, data.outputs)
+    symmetry = None if name == NONE else candidates_for(data, [name])[0]
+    width = probe.matched_width(symmetry) if symmetry else 0
+    with TemporaryDirectory() as folder:
+        found = []
+        for number in range(NETWORKS):
+            weights = torch_seed(seed, "test", number)
+            study = Study(Path(folder), data.task, data.classes, probe, Plan(), weights)
+            network = network_for(study, data, symmetry, width)
+            found.append(iso.training.evaluate(network, test)["accuracy"])
+    return float(np.mean(found))
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -118,6 +156,13 @@ def pictures(source: str, planted: str, seed: int) -> DataSet:
 
 def _array(data: DataSet) -> NDArray[np.float32]:
     return data.samples.take(np.arange(len(data))).numpy()
+
+
+def garments_for_testing(planted: str, seed: int) -> DataSet:
+    """Garments that nothing has learned from, moved by the planted group."""
+    rest = load("fashion_mnist_early")
+    assert rest.test is not None
+    return symmetrised(rest.test, PLANTED[planted][0], seed=seed + 1000)
 
 
 def signals(_: str, planted: str, seed: int) -> DataSet:
