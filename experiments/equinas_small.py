@@ -7,8 +7,8 @@ where it has 16 and 32, on smaller pictures and for fewer epochs:
 | set | pixels | training / validation / test | epochs | batch |
 |---|---|---|---|---|
 | rotmnist (our stand-in) | 14×14 | 3,000 / 1,000 / 10,000 | 8 | 32 |
-| efigi (for Galaxy10) | 16×16 | 2,400 / 600 / 900 | 7 | 32 |
-| isic_uda1 (for ISIC 2019) | 20×20 | 350 / 90 / 110 | 14 | 16 |
+| efigi (for Galaxy10) | 16×16 | 2,000 / 600 / 900 | 7 | 32 |
+| isic_uda1 (for ISIC 2019) | 20×20 | 350 / 90 / 110 | 12 | 16 |
 
 Table 1: plain SGD, as in the paper. EquiNAS_E has one epoch in a generation and 5 parents; the
 others are trained as long as one of its lineages. Its row is over seeds, of the network with the
@@ -51,8 +51,8 @@ class Sizes:
 
 SETS = {
     "rotmnist": Sizes(14, 3000, 1000, 10_000, 8, 32),
-    "efigi": Sizes(16, 2400, 600, 900, 7, 32),
-    "isic_uda1": Sizes(20, 350, 90, 110, 14, 16),
+    "efigi": Sizes(16, 2000, 600, 900, 7, 32),
+    "isic_uda1": Sizes(20, 350, 90, 110, 12, 16),
 }
 TASKS = {
     f"{name}/{table}/{seed}": (name, table, seed)
