@@ -1,11 +1,11 @@
 """How much less training does an evolution need that gives up early, or asks a mixture first?
 
-On half of the rotated digits of `equinas_small`, five seeds. Plain is Algorithm 1 of paper 001. Halved
-gives the worse half of the children up after a quarter, and again after a half of a generation.
-Guided trains a mixture first, for 4 epochs, and tries only what its weights speak for. What counts
-is the test error of the network with the smallest validation error, against all passes over the
-training data together; those of the mixture, which steps twice, count twice. The aim: an error no
-worse by 0.5 points for at most half of the passes.
+On half of the rotated digits of `equinas_small`, five seeds. Plain is Algorithm 1 of paper 001.
+Halved gives the worse half of the children up after a quarter, and again after a half of a
+generation. Guided trains a mixture first, for 4 epochs, and tries only what its weights speak for.
+What counts is the test error of the network with the smallest validation error, against all passes
+over the training data together; those of the mixture, which steps twice, count twice. The aim: an
+error no worse by 0.5 points for at most half of the passes.
 """
 
 from __future__ import annotations
