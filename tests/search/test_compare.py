@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 import isotropy as iso
 from isotropy.errors import InputError
 from isotropy.search import Comparison, Evolution, compare
-from isotropy.search.compare import spread, table
+from isotropy.search.compare import FOLDER, spread, table
 from isotropy.search.rivals import KINDS, Finish, Rival, _begun, _drawn_step, drawn_anew, rivals
 from tests.search.searches import digits, numbers, small
 
@@ -58,9 +59,29 @@ def test_it_is_not_done_again(
     searches: list[Evolution], compared: Comparison, test_data: iso.data.DataSet
 ) -> None:
     told: list[str] = []
-    again = compare(searches, test_data, backend="here", watch=lambda name, _: told.append(name))
+    again = compare(searches, test_data, backend="here", watch=lambda one: told.append(one.name))
     assert not told
     assert again == compared
+
+
+def test_baselines_are_counted_over_all_searches(
+    searches: list[Evolution], test_data: iso.data.DataSet
+) -> None:
+    for search in searches:
+        shutil.rmtree(search.nursery.folder / FOLDER, ignore_errors=True)
+    told: list[tuple[str, int, int]] = []
+    compare(
+        searches,
+        test_data,
+        kinds=["fixed"],
+        backend="here",
+        watch=lambda one: told.append((one.name, one.number, one.of)),
+    )
+    each = len(told) // len(searches)
+    assert [name for name, _, _ in told] == [name for name, _, _ in told[:each]] * len(searches)
+    assert [(number, of) for _, number, of in told] == [
+        (number, len(told)) for number in range(1, len(told) + 1)
+    ]
 
 
 def test_they_begin_as_they_should(searches: list[Evolution]) -> None:

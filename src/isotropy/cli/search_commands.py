@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from isotropy.data import Splits
     from isotropy.runs import Run
     from isotropy.search import Comparison, Evolution, Generation, Guide
+    from isotropy.search.compare import Finished
 
 HELP = """Find out in which layers which symmetry pays off, while the network is trained.
 
@@ -189,10 +190,26 @@ def _compared(
         workers=working.workers,
         backend=working.backend,
         address=working.address,
-        watch=lambda name, found: speaking.say(
-            f"baseline {name}: validation error {found.val_error:.4f}"
-        ),
+        watch=_told_of_baselines(speaking),
     )
+
+
+def _told_of_baselines(speaking: Speaking) -> Callable[[Finished], None]:
+    """Who tells how the baselines go, with the time that is left."""
+    from isotropy.training import clock
+
+    begun, trained = time.monotonic(), 0
+
+    def tell(one: Finished) -> None:
+        nonlocal trained
+        trained += 1
+        left = (time.monotonic() - begun) / trained * (one.of - one.number)
+        speaking.say(
+            f"baseline {one.number:>{len(str(one.of))}}/{one.of}  "
+            f"validation error {one.finish.val_error:.4f}  {one.name}  {clock(left)} left"
+        )
+
+    return tell
 
 
 def _finish_evolve(

@@ -23,6 +23,23 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
+class Finished:
+    """A baseline that has just been trained.
+
+    Args:
+        name: the baseline's.
+        finish: what it came to.
+        number: how many are done now.
+        of: how many there are, for all searches together.
+    """
+
+    name: str
+    finish: Finish
+    number: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Test errors of a search and of its baselines, over the same seeds.
 
@@ -89,7 +106,7 @@ def compare(
     workers: int | None = 1,
     backend: str = "loky",
     address: str | None = None,
-    watch: Callable[[str, Finish], None] | None = None,
+    watch: Callable[[Finished], None] | None = None,
 ) -> Comparison:
     """Train what searches have to be better than, and test all of them, once.
 
@@ -126,9 +143,13 @@ def compare(
     individuals = tuple(error_of(first.network(one.id), test) for one in first.last)
     finished: dict[str, list[Finish]] = {}
     seconds = 0.0
+    entered = [_entered(search, kinds) for search in searches]
+    of, before = sum(map(len, entered)), 0
     with Workers(workers, backend, address) as pool:
-        for search in searches:
-            known = _raced(search, test, kinds, pool, watch)
+        for search, own in zip(searches, entered, strict=True):
+            tell = _counted(watch, before, of)
+            known = _raced(search, own, test, pool, tell)
+            before += len(own)
             seconds += sum(one.seconds for one in known.values())
             for name, finish in _by_name(known).items():
                 finished.setdefault(name, []).append(finish)
@@ -136,17 +157,33 @@ def compare(
     return Comparison(found, individuals, whole, seconds)
 
 
-def _raced(
-    search: Evolution,
-    test: DataSet,
-    kinds: Sequence[str],
-    pool: Workers,
-    watch: Callable[[str, Finish], None] | None,
-) -> dict[Rival, Finish]:
-    """What all baselines of one search came to; those that failed are left out."""
+def _entered(search: Evolution, kinds: Sequence[str]) -> list[Rival]:
+    """All baselines of one search, with as many random schedules as fit into its budget."""
     trials = len(search.population) - 1
     schedules = max(round(trials / search.nursery.course.generations), 1)
-    entered = rivals(search.rules, kinds, schedules)
+    return rivals(search.rules, kinds, schedules)
+
+
+def _counted(
+    watch: Callable[[Finished], None] | None, before: int, of: int
+) -> Callable[[str, Finish, int], None]:
+    """Tells of a baseline by name, what it came to, and how many of its search are done."""
+
+    def tell(name: str, finish: Finish, done: int) -> None:
+        if watch is not None:
+            watch(Finished(name, finish, before + done, of))
+
+    return tell
+
+
+def _raced(
+    search: Evolution,
+    entered: Sequence[Rival],
+    test: DataSet,
+    pool: Workers,
+    tell: Callable[[str, Finish, int], None],
+) -> dict[Rival, Finish]:
+    """What all baselines of one search came to; those that failed are left out."""
     folder = search.nursery.folder / FOLDER
     folder.mkdir(exist_ok=True)
     known = {one: finish for one in entered if (finish := _kept(_path(folder, one))) is not None}
@@ -159,8 +196,7 @@ def _raced(
             continue
         known[open_[number]] = outcome
         write_text(_path(folder, open_[number]), json.dumps(asdict(outcome)) + "\n")
-        if watch is not None:
-            watch(open_[number].key, outcome)
+        tell(open_[number].key, outcome, len(known))
     return {one: known[one] for one in entered if one in known}
 
 
