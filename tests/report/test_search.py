@@ -66,7 +66,20 @@ def test_without_an_interval_nothing_is_said_of_help(gain: Json) -> None:
     result["helped"]["gain"] = gain
     said = text_of(result)
     assert "helped" not in said
+    assert "Of the baselines" not in said
     assert re.search(r"Found: validation error [\d.]+% with [\d,]+ parameters", said)
+
+
+def test_one_run_is_told_beside_the_strongest_baseline() -> None:
+    result = examples.evolve_result(2)
+    del result["helped"]
+    first = result["baselines"][0]
+    result["strongest"] = first["name"]
+    first["test_error"] = {"mean": 0.0512, "runs": 1}
+    result["found"]["test_error"] = {"mean": 0.2, "runs": 1}
+    said = text_of(result)
+    assert f"Of the baselines {first['name']} had the smallest validation error" in said
+    assert "its test error is 5.1%, that of the search 20.0%" in said
 
 
 def marks(page: str, kind: str) -> list[str]:

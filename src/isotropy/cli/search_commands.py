@@ -257,7 +257,10 @@ def _verdict(compared: Comparison) -> str:
     if helped is None:
         if not compared.baselines:
             return ""
-        return "one search cannot tell whether searching helps: see --repeats"
+        return (
+            f"of the baselines {compared.strongest} had the smallest validation error; "
+            "one search cannot tell whether searching helps: see --repeats"
+        )
     gain, over = helped["gain"], helped["over"]
     words = f"{100 * gain['mean']:+.2f} points ({100 * gain['low']:+.2f} to "
     words += f"{100 * gain['high']:+.2f}, {gain['runs']} seeds) over {over}"

@@ -50,7 +50,22 @@ def _found(result: Result, context: Context) -> tuple[str, str, str]:
         return f"What the {method_words(result)} found", "", "none"
     sized = f" with {count(size)} parameters" if size is not None else ""
     answer = f"Found: validation {context.unit.name} {context.unit.score(error)}{sized}"
-    return answer, "", "none"
+    return answer, _beside_strongest(result, context), "none"
+
+
+def _beside_strongest(result: Result, context: Context) -> str:
+    """One run's test error next to the best baseline's, so that nobody overlooks it."""
+    over, unit = words(result.get("strongest")), context.unit
+    own = number(part(part(result, "found"), "test_error").get("mean"))
+    theirs = [row for row in rows(result, "baselines") if row.get("name") == over]
+    other = number(part(theirs[0], "test_error").get("mean")) if theirs else None
+    if own is None or other is None:
+        return ""
+    return (
+        f"Of the baselines {over} had the smallest validation {unit.name}: its test {unit.name} is "
+        f"{unit.score(other)}, that of the search {unit.score(own)}. One run cannot tell whether "
+        "searching pays."
+    )
 
 
 def _facts(result: Result, context: Context) -> tuple[Fact, ...]:

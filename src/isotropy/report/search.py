@@ -31,6 +31,7 @@ number where less is better, as `metric` says.
                 parameters, val_error, test_error: ERRORS of the method over seeds,
                 individuals: ERRORS over the last population of this run, as the paper gives it}
     baselines   [{name, test_error: ERRORS over seeds, parameters}]
+    strongest   the name of the baseline with the smallest validation error
     helped      {over: name of a baseline, gain: ERRORS}: by how much the error is smaller than
                 that baseline's, paired over seeds
     seconds     the time of the search itself; baseline_seconds that of all baselines

@@ -93,6 +93,7 @@ class Comparison:
             "test_error": spread(self.found),
             "individuals": spread(self.individuals),
             "baselines": self.rows,
+            "strongest": self.strongest,
             "helped": self.helped,
             "baseline_seconds": self.seconds,
         }
