@@ -21,6 +21,7 @@ test data are read once, by what was chosen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import mean, stdev
@@ -30,6 +31,7 @@ import torch
 from torch import nn
 
 import isotropy as iso
+from isotropy.search.compare import spread
 
 TITLE = "EquiNAS, small: Tables 1 and 2 of paper 001"
 SEEDS = (0, 1, 2)
@@ -199,6 +201,33 @@ METHODS = {
     ),
     "mix": ("D", "RPP", "D4", "C4", "D2", "C2", "D1", "C1"),
 }
+PAPER = {
+    "evolve": {
+        "E": (1.78, 20.3, 31.0),
+        "RPP": (2.18, 24.3, 32.2),
+        "D4": (1.78, 50.8, 32.1),
+        "C4": (1.64, 29.6, 32.9),
+        "C1": (5.02, 31.6, 33.2),
+        "C1 (prior: D4)": (3.40, 25.9, 31.4),
+        "C1 (prior: C4)": (2.96, 30.7, 32.5),
+    },
+    "mix": {
+        "D": (2.29, 21.8, 32.8),
+        "RPP": (2.89, 22.0, 31.5),
+        "D4": (2.97, 22.5, 32.0),
+        "C4": (2.43, 22.2, 32.8),
+        "C1": (3.97, 26.5, 32.9),
+    },
+}
+"""Test errors in percent of the paper's Tables 1 and 2: rotMNIST, Galaxy10, ISIC."""
+
+PAIRS = {
+    "evolve": (
+        *(("E", "C1"), ("E", "RPP"), ("E", "D4"), ("E", "C4"), ("C4", "C1"), ("D4", "C1")),
+        *(("RPP", "C1"), ("C1 (prior: D4)", "C1"), ("C1 (prior: C4)", "C1")),
+    ),
+    "mix": (("D", "C1"), ("D", "RPP"), ("D", "D4"), ("D", "C4"), ("C4", "C1"), ("D4", "C1")),
+}
 
 
 def tables(outcomes: dict[str, Any]) -> list[tuple[list[str], list[list[str]]]]:
@@ -207,7 +236,51 @@ def tables(outcomes: dict[str, Any]) -> list[tuple[list[str], list[list[str]]]]:
         head = [f"Table {number}: test error in %", *SETS]
         rows = [[m, *(cell(outcomes, name, table, m) for name in SETS)] for m in methods]
         found.append((head, rows))
-    return found
+    for number, (table, pairs) in enumerate(PAIRS.items(), start=1):
+        head = [f"Table {number}: does the paper's order hold? (difference in points, 95%)", *SETS]
+        rows = [
+            [f"{a} against {b}", *(order(outcomes, name, table, a, b) for name in SETS)]
+            for a, b in pairs
+        ]
+        found.append((head, rows))
+    return [*found, (["EquiNAS_E, the searches themselves", *SETS], searches(outcomes))]
+
+
+def order(outcomes: dict[str, Any], name: str, table: str, a: str, b: str) -> str:
+    """Whether one method is better than another as in the paper, paired over seeds."""
+    done = [o for s in SEEDS if (o := outcomes.get(f"{name}/{table}/{s}")) is not None]
+    if len(done) < 2:
+        return ""
+    gap = spread([100 * (one[a] - one[b]) for one in done])
+    mine, theirs = (PAPER[table][method][list(SETS).index(name)] for method in (a, b))
+    words = f"{gap['mean']:+.1f} ({gap['low']:+.1f} to {gap['high']:+.1f})"
+    if mine == theirs:
+        return f"equal in the paper: {words}"
+    if gap["low"] <= 0 <= gap["high"]:
+        return f"cannot be told: {words}"
+    return f"{'as in the paper' if (mine < theirs) == (gap['high'] < 0) else 'contrary'}: {words}"
+
+
+def searches(outcomes: dict[str, Any]) -> list[list[str]]:
+    """How long a network with D4 in every layer was among those kept, and what else is asked."""
+    measured: dict[str, Callable[[list[dict[str, Any]]], str]] = {
+        "generations with a fully equivariant network, at least": lambda done: str(
+            min(one["equivariant lineage until"] for one in done)
+        ),
+        "largest difference between child and parent at birth": lambda done: (
+            f"{max(one['morphism error'] for one in done):.1e}"
+        ),
+        "networks trained": lambda done: ", ".join(str(one["networks"]) for one in done),
+    }
+    rows = []
+    for words, measure in measured.items():
+        row = [words]
+        for name in SETS:
+            keys = [f"{name}/evolve/{seed}" for seed in SEEDS]
+            done = [outcomes[key] for key in keys if key in outcomes]
+            row.append(measure(done) if done else "")
+        rows.append(row)
+    return rows
 
 
 def cell(outcomes: dict[str, Any], name: str, table: str, method: str) -> str:
