@@ -54,7 +54,9 @@ def main() -> None:
         }
     if chosen.out is not None:
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps({**about(), "results": results}, indent=1) + "\n")
+        chosen.out.write_text(
+            json.dumps({**about(chosen.out), "results": results}, indent=1) + "\n"
+        )
 
 
 def line(case: str, timing: Timing, first: Timing, targets: dict[str, float]) -> str:
@@ -64,10 +66,11 @@ def line(case: str, timing: Timing, first: Timing, targets: dict[str, float]) ->
     return f"{row}  {verdict(case, asdict(timing), asdict(first), targets)}".rstrip()
 
 
-def about() -> dict[str, object]:
-    """What the figures depend on."""
+def about(out: Path) -> dict[str, object]:
+    """What the figures depend on; the folder they are written to is nobody's business."""
+    words = [f"results/{out.name}" if word == str(out) else word for word in sys.argv[1:]]
     return {
-        "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
+        "command": " ".join(["python -m benchmarks", *words]),
         "date": time.strftime("%Y-%m-%d"),
         "torch": torch.__version__,
         "numpy": numpy.__version__,
