@@ -1,6 +1,6 @@
 """Evolution: two workers against one on the same small search, with the same networks in the end.
 
-Prediction: a generation of n networks takes ⌈n / 2⌉ trainings of the longest instead of n. The first
+Prediction: n networks of a generation take ⌈n / 2⌉ trainings of the longest instead of n. The first
 generation has 3 networks and the second 14 (an even number, so that none waits alone), of about a
 second each: (3 + 14) / (2 + 7) = 1.89 at best, of which 1.7 has to be left. Writing and reading a
 network takes about 0.05 s: with trainings of a quarter of a second (epochs=2) only 1.68 was left.
