@@ -40,7 +40,8 @@ class Question:
         symmetry: Ask about permutations of a sample's entries, from a .npy file of their images;
             may be given again and again.
         blocks: Of vectors, how many consecutive columns move together.
-        budget: How long it may take in all, as 90s or 2m; the result then depends on the machine.
+        budget: How long it may take in all, as 90s or 2m, and again when resumed; the result then
+            depends on the machine.
         method: race compares networks tied as a whole; mix asks too in which layers it helps.
         model: Compare your own model, path/to/file.py:factory, instead of a small built-in one.
         width: Channels of the first layer of the network without symmetry.
