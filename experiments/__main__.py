@@ -56,8 +56,9 @@ def main() -> None:
 def carry_out(name: str, out: Path, only: str, workers: int | None, within: int | None) -> None:
     """Run what is not in the file yet, and keep each outcome as it comes."""
     experiment = importlib.import_module(f"experiments.{name}")
-    record = json.loads(out.read_text()) if out.exists() else about(name, out)
+    record = json.loads(out.read_text()) if out.exists() else begun(name)
     record["docstring"] = experiment.__doc__
+    run = number_of(about(out), record["runs"])
     open_ = [t for t in experiment.TASKS if only in t and t not in record["outcomes"]]
     options = {} if within is None else {"workers": within}
     jobs = [(name, experiment.TASKS[t], options) for t in open_]
@@ -66,7 +67,7 @@ def carry_out(name: str, out: Path, only: str, workers: int | None, within: int 
             if isinstance(outcome, Failed):
                 print(f"{open_[number]}: failed: {outcome.error}", file=sys.stderr, flush=True)
                 continue
-            record["outcomes"][open_[number]] = outcome
+            record["outcomes"][open_[number]] = {**outcome, "run": run}
             out.parent.mkdir(parents=True, exist_ok=True)
             write_text(out, json.dumps(json.loads(to_json(record)), indent=1) + "\n")
             print(f"{len(record['outcomes'])} done, {open_[number]}: {outcome}"[:300], flush=True)
@@ -79,17 +80,28 @@ def _timed(job: tuple[str, Any, dict[str, int]]) -> dict[str, Any]:
     return {**found, "seconds": round(time.monotonic() - start, 2)}
 
 
-def about(name: str, out: Path) -> dict[str, Any]:
+def begun(name: str) -> dict[str, Any]:
+    """A file without outcomes."""
+    return {"experiment": name, "runs": [], "outcomes": {}}
+
+
+def about(out: Path) -> dict[str, Any]:
     """What outcomes depend on; the folder they are written to is nobody's business."""
     words = [f"results/{out.name}" if word == str(out) else word for word in sys.argv[1:]]
     return {
-        "experiment": name,
         "command": " ".join(["python -m experiments", *words]),
         "date": time.strftime("%Y-%m-%d"),
         "versions": versions(),
         "machine": machine(),
-        "outcomes": {},
     }
+
+
+def number_of(run: dict[str, Any], runs: list[dict[str, Any]]) -> int:
+    """Which of all runs this is, as outcomes name it: a file may be gone on with elsewhere."""
+    run = json.loads(to_json(run))
+    if run not in runs:
+        runs.append(run)
+    return runs.index(run)
 
 
 if __name__ == "__main__":

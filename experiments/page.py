@@ -19,7 +19,7 @@ def page(kept: list[tuple[Path, dict[str, Any]]]) -> str:
         lines += ["", f"## {experiment.TITLE}", "", *record["docstring"].strip().splitlines(), ""]
         for head, rows in experiment.tables(record["outcomes"]):
             lines += [*_table(head, rows), ""]
-        lines += [_made(path, record)]
+        lines += [*_made(record), "", f"Kept in results/{path.name}."]
     return "\n".join(lines) + "\n"
 
 
@@ -28,12 +28,18 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in ruled]
 
 
-def _made(path: Path, record: dict[str, Any]) -> str:
-    seconds = sum(outcome["seconds"] for outcome in record["outcomes"].values())
-    versions = ", ".join(f"{name} {v}" for name, v in record["versions"].items())
-    machine = record["machine"]
-    return (
-        f"`{record['command']}`, {record['date']}: {len(record['outcomes'])} tasks, "
-        f"{seconds / 60:.0f} minutes of one core in all; {versions}; {machine['processor']}, "
-        f"{machine['cores']} cores. Kept in results/{path.name}."
-    )
+def _made(record: dict[str, Any]) -> list[str]:
+    """A line for every run that outcomes came from."""
+    found = []
+    for number, run in enumerate(record["runs"]):
+        own = [one for one in record["outcomes"].values() if one["run"] == number]
+        if own:
+            minutes = sum(one["seconds"] for one in own) / 60
+            versions = ", ".join(f"{name} {v}" for name, v in run["versions"].items())
+            machine = run["machine"]
+            found.append(
+                f"- `{run['command']}`, {run['date']}: {len(own)} tasks that took {minutes:.0f} "
+                f"minutes, one after the other; {versions}; {machine['processor']}, "
+                f"{machine['cores']} cores."
+            )
+    return found
