@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,17 @@ def test_progress(isotropy: Command, source: Path) -> None:
     told = [line for line in lines if line.startswith("generation")]
     assert [line.split()[1] for line in told] == ["1/2", "2/2"]
     assert all("left" in line and "validation error" in line for line in told)
+
+
+@pytest.mark.usefixtures("source")
+def test_ctrl_c_while_the_guide_is_asked_ends_the_command(
+    isotropy: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = SimpleNamespace(stopped="interrupted", final={})
+    monkeypatch.setattr("isotropy.cli.search_commands.mixed", lambda *_: stopped)
+    said = isotropy(*EVOLVE, "--no-baselines", "--guide", "1", "--out", "run")
+    assert said.status == 130
+    assert "go on with --resume" in said.out + said.err
 
 
 def test_a_guide_is_asked_first(isotropy: Command, source: Path) -> None:

@@ -164,3 +164,56 @@ def test_bad_input(searches: list[Evolution], test_data: iso.data.DataSet, tmp_p
     with pytest.raises(InputError, match="searches: give at least one"):
         compare([], test_data)
     assert set(KINDS) == {"fixed", "prior", "pathway", "schedule", "augmented"}
+
+
+def test_baselines_of_other_test_data_are_not_taken_for_these(
+    searches: list[Evolution], compared: Comparison
+) -> None:
+    other = iso.data.load("digits").train.subset(range(300, 420))
+    again = compare(searches[:1], other, kinds=["fixed"], backend="here")
+    model = searches[0].model
+    assert (
+        again.found[0]
+        == 1 - iso.training.evaluate(model, other.scaled_like(searches[0].train))["accuracy"]
+    )
+    fixed = [name for name in again.baselines if name in compared.baselines]
+    assert any(
+        again.baselines[name][0].test_error != compared.baselines[name][0].test_error
+        for name in fixed
+    )
+    for name in fixed:  # the same networks
+        assert again.baselines[name][0].val_error == compared.baselines[name][0].val_error
+
+
+def test_baselines_are_trained_as_long_as_a_search_that_a_budget_ended(
+    tmp_path: Path, test_data: iso.data.DataSet
+) -> None:
+    options = {"validation": digits().subset(range(120, 160)), "seed": 0}
+    short = small(generations=2, out=tmp_path / "short", **options)
+    ended = small(generations=5, budget=short.passes, out=tmp_path / "ended", **options)
+    assert ended.generations == short.generations == 2
+    found = [
+        compare([one], test_data, kinds=["fixed", "schedule"], backend="here").baselines
+        for one in (short, ended)
+    ]
+    assert {n: f[0].val_error for n, f in found[0].items()} == {
+        n: f[0].val_error for n, f in found[1].items()
+    }
+
+
+def test_a_baseline_that_cannot_be_made_is_named_and_left_out(
+    searches: list[Evolution], test_data: iso.data.DataSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise InputError("6 channels are no fields")
+
+    monkeypatch.setattr("isotropy.search.rivals._pathway", refused)
+    shutil.rmtree(searches[0].nursery.folder / FOLDER, ignore_errors=True)
+    with pytest.warns(iso.errors.IsotropyWarning, match="baseline RPP is left out: 6 channels"):
+        found = compare(searches[:1], test_data, kinds=["pathway"], backend="here")
+    assert not found.baselines
+
+
+def test_errors_that_are_no_shares_are_told_as_they_are() -> None:
+    told = Comparison((0.0512, 0.06), (), {}, 0.0, metric="mse")
+    assert "0.0556" in table(told)

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import torch
 from torch import nn
 
 import isotropy as iso
+from isotropy.data import DataSet
 from isotropy.errors import InputError, IsotropyError
 from isotropy.search import Evolution, Generation, breed, grow
 from isotropy.search.grow import MorphismError, morphism_error
@@ -354,3 +356,63 @@ def test_models_that_cannot_be_searched() -> None:
     tied = iso.equivariant(network(), "C4", torch.zeros(2, 1, 8, 8))
     with pytest.raises(InputError, match="tied to C4 already"):
         iso.search.evolve(tied, digits(), **SMALL)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_a_bias_that_the_symmetry_forbids_is_trained_once_it_is_relaxed(optimizer: str) -> None:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(60, 1, 9, 9)).astype(np.float32)
+    y = (X[:, 0, 0, 0] - X[:, 0, 8, 8])[:, None]  # changes its sign under a half turn
+    found = iso.search.evolve(
+        iso.models.make("cnn", (1, 9, 9), 1, width=8, stages=1),
+        X,
+        y,
+        group="C2",
+        output={"r2": np.array([[-1.0]])},
+        generations=2,
+        epochs=1.0,
+        settings=Settings(
+            batch_size=20, optimizer=optimizer, lr=0.01, schedule="constant", warmup=0.0
+        ),
+        backend="here",
+    )
+    assert not found.failed
+    assert max(one.generation for one in found.population) == 2
+
+
+def test_a_child_whose_answers_are_no_numbers_is_lost_and_the_search_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judge, calls = grow.error_of, []
+
+    def third_fails(model: nn.Module, data: DataSet) -> float:
+        calls.append(1)
+        if len(calls) == 3:
+            raise InputError("scores holds NaN")
+        return judge(model, data)
+
+    monkeypatch.setattr(grow, "error_of", third_fails)
+    found = small(generations=2)
+    assert list(found.failed.values()) == ["its answers cannot be judged: scores holds NaN"]
+    assert max(one.generation for one in found.population) == 2
+
+
+def test_what_is_refused_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="C3"):
+        small(groups=["C3"], out=tmp_path / "run")
+    with pytest.raises(InputError, match="budget must be above 0"):
+        small(budget=float("nan"), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_slower_process_does_not_take_back_what_is_further_on(tmp_path: Path) -> None:
+    found = small(generations=1, halvings=1, out=tmp_path / "run")
+    nursery = found.nursery
+    child = next(c for c in found.children.values() if c.generation == 1 and c.id == found.best.id)
+    whole = nursery.kept(child)
+    assert whole is not None
+    early = replace(whole, growth=replace(whole.growth, errors=whole.growth.errors[:1]))
+    nursery.write(child, early)
+    kept = nursery.kept(child)
+    assert kept is not None
+    assert kept.growth.errors == whole.growth.errors

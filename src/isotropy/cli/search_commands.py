@@ -152,6 +152,8 @@ def _guide(
     speaking.say(f"asking a mixture of {', '.join(groups)} first, {evolving.guide} epochs")
     flags = Mixture(groups=",".join(groups), epochs=evolving.guide, batch_size=learning.batch_size)
     found = mixed(own, seed, model, flags, kept, speaking, run.path(f"seed-{seed}-guide"))
+    if found.stopped == "interrupted":  # half of a mixture guides nobody
+        raise KeyboardInterrupt
     return found.final
 
 
@@ -247,12 +249,15 @@ def _evolve_words(run: Run, best: Evolution, compared: Comparison | None) -> str
     if compared is not None:
         from isotropy.search.compare import table
 
-        lines += ["test error in percent", table(compared), _verdict(compared)]
+        unit = " in percent" if compared.metric == "error" else f" ({compared.metric})"
+        lines += [f"test error{unit}", table(compared), _verdict(compared)]
     return "\n".join(line for line in lines if line)
 
 
 def _verdict(compared: Comparison) -> str:
     """Whether the search helped, only ever with its interval."""
+    from isotropy.search.compare import number
+
     helped = compared.helped
     if helped is None:
         if not compared.baselines:
@@ -262,8 +267,9 @@ def _verdict(compared: Comparison) -> str:
             "one search cannot tell whether searching helps: see --repeats"
         )
     gain, over = helped["gain"], helped["over"]
-    words = f"{100 * gain['mean']:+.2f} points ({100 * gain['low']:+.2f} to "
-    words += f"{100 * gain['high']:+.2f}, {gain['runs']} seeds) over {over}"
+    middle, low, high = (number(gain[k], compared.metric, "+") for k in ("mean", "low", "high"))
+    unit = " points" if compared.metric == "error" else ""
+    words = f"{middle}{unit} ({low} to {high}, {gain['runs']} seeds) over {over}"
     if gain["low"] > 0:
         return f"the search helped: {words}"
     if gain["high"] < 0:

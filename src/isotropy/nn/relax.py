@@ -119,7 +119,20 @@ def carry_optimizer(optimizer: Optimizer, before: nn.Module, after: nn.Module) -
             key: _carry(key, value, parameter, hows[name], normalised="square_avg" in state)
             for key, value in state.items()
         }
+    _begin_empty(optimizer, before, carried, new)
     return carried
+
+
+def _begin_empty(
+    optimizer: Optimizer, before: nn.Module, carried: Optimizer, new: dict[str, nn.Parameter]
+) -> None:
+    """Momentum for numbers that there were none of before: torch keeps none for nothing."""
+    started = any(
+        isinstance(state.get("momentum_buffer"), Tensor) for state in optimizer.state.values()
+    )
+    for name, parameter in before.named_parameters():
+        if started and not parameter.numel() and new[name].numel():
+            carried.state[new[name]] = {"momentum_buffer": torch.zeros_like(new[name])}
 
 
 def _required(optimizer: Optimizer) -> dict[str, Any]:

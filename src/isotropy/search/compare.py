@@ -9,16 +9,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
+from warnings import warn
 
 from isotropy._replacing import write_text
 from isotropy.data import DataSet
-from isotropy.errors import InputError
+from isotropy.errors import InputError, IsotropyWarning
 from isotropy.search.course import error_of
 from isotropy.search.evolution import Evolution
 from isotropy.search.rivals import KINDS, SCHEDULE, Finish, Rival, race, rivals
 from isotropy.search.workers import Failed, Workers
 
 FOLDER = "baselines"
+TESTED = "tested_on"
 LEVEL = 0.95
 
 
@@ -45,15 +47,18 @@ class Comparison:
 
     Args:
         found: of the best network of every search.
-        individuals: of all that were left of the first search, as the paper gives it.
+        individuals: of all that were left of one search, as the paper gives it: of that with the
+            smallest validation error.
         baselines: what each baseline came to, by name, for every seed.
         seconds: the time all baselines took, on one worker each.
+        metric: what errors are: "error", a share of wrong answers, or "mse".
     """
 
     found: tuple[float, ...]
     individuals: tuple[float, ...]
     baselines: Mapping[str, tuple[Finish, ...]]
     seconds: float
+    metric: str = "error"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -138,10 +143,10 @@ def compare(
     """
     if not searches:
         raise InputError("searches: give at least one")
-    first = searches[0]
-    test = test.scaled_like(first.nursery.problem.train)
+    best = min(searches, key=lambda search: search.best.val_error)
+    test = test.scaled_like(best.nursery.problem.train)
     found = tuple(error_of(search.model, test) for search in searches)
-    individuals = tuple(error_of(first.network(one.id), test) for one in first.last)
+    individuals = tuple(error_of(best.network(one.id), test) for one in best.last)
     finished: dict[str, list[Finish]] = {}
     seconds = 0.0
     entered = [_entered(search, kinds) for search in searches]
@@ -155,13 +160,13 @@ def compare(
             for name, finish in _by_name(known).items():
                 finished.setdefault(name, []).append(finish)
     whole = {n: tuple(f) for n, f in finished.items() if len(f) == len(searches)}
-    return Comparison(found, individuals, whole, seconds)
+    return Comparison(found, individuals, whole, seconds, best.metric)
 
 
 def _entered(search: Evolution, kinds: Sequence[str]) -> list[Rival]:
     """All baselines of one search, with as many random schedules as fit into its budget."""
-    trials = len(search.population) - 1
-    schedules = max(round(trials / search.nursery.course.generations), 1)
+    lineage = search.generations * search.nursery.course.epochs
+    schedules = max(round(search.passes / lineage), 1)
     return rivals(search.rules, kinds, schedules)
 
 
@@ -187,16 +192,18 @@ def _raced(
     """What all baselines of one search came to; those that failed are left out."""
     folder = search.nursery.folder / FOLDER
     folder.mkdir(exist_ok=True)
-    known = {one: finish for one in entered if (finish := _kept(_path(folder, one))) is not None}
+    tested = test.fingerprint()
+    known = {o: finish for o in entered if (finish := _kept(_path(folder, o), tested)) is not None}
     open_ = [one for one in entered if one not in known]
-    jobs = [(search.nursery, search.rules, one, test) for one in open_]
+    jobs = [(search.nursery, search.rules, one, test, search.generations) for one in open_]
     for number, outcome in pool.each(race, jobs):
         if isinstance(outcome, Failed):
-            if isinstance(outcome.error, InputError):
-                raise outcome.error
+            name = open_[number].key
+            warn(f"baseline {name} is left out: {outcome.error}", IsotropyWarning, stacklevel=3)
             continue
         known[open_[number]] = outcome
-        write_text(_path(folder, open_[number]), json.dumps(asdict(outcome)) + "\n")
+        told = {**asdict(outcome), TESTED: tested}
+        write_text(_path(folder, open_[number]), json.dumps(told) + "\n")
         tell(open_[number].key, outcome, len(known))
     return {one: known[one] for one in entered if one in known}
 
@@ -206,8 +213,12 @@ def _path(folder: Path, rival: Rival) -> Path:
     return folder / f"{words}.json"
 
 
-def _kept(path: Path) -> Finish | None:
-    return Finish(**json.loads(path.read_text())) if path.exists() else None
+def _kept(path: Path, tested: str) -> Finish | None:
+    """What a baseline came to, if it is known and was tested on the same data."""
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    return Finish(**found) if found.pop(TESTED, None) == tested else None
 
 
 def _by_name(known: Mapping[Rival, Finish]) -> dict[str, Finish]:
@@ -241,20 +252,31 @@ def _quantile(freedom: int) -> float:
     return float(t.ppf((1 + LEVEL) / 2, freedom))
 
 
+def number(value: float, metric: str, sign: str = "") -> str:
+    """An error as people read it: a share in percent, anything else as it is.
+
+    >>> number(0.0512, "error"), number(0.0512, "mse"), number(0.01, "error", "+")
+    ('5.12', '0.0512', '+1.00')
+    """
+    return f"{100 * value:{sign}.2f}" if metric == "error" else f"{value:{sign}.4g}"
+
+
 def _lines(comparison: Comparison) -> Iterator[str]:
-    """A table of test errors in percent."""
+    """A table of test errors."""
+    metric = comparison.metric
     rows = [{"name": "search", "test_error": spread(comparison.found)}, *comparison.rows]
     for row in rows:
         errors = row["test_error"]
-        words = f"{100 * errors['mean']:6.2f}"
+        words = f"{number(errors['mean'], metric):>6}"
         if "low" in errors:
-            words += f" ({100 * errors['low']:.2f} to {100 * errors['high']:.2f})"
+            low, high = (number(errors[end], metric) for end in ("low", "high"))
+            words += f" ({low} to {high})"
         count = f"{row['parameters']:,}" if "parameters" in row else ""
         yield f"{row['name']:<20} {words:<26} {count:>12}".rstrip()
 
 
 def table(comparison: Comparison) -> str:
-    """Test errors in percent with their intervals over seeds, one line each.
+    """Test errors with their intervals over seeds, one line each; shares in percent.
 
     Args:
         comparison: what is to be told.

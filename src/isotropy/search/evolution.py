@@ -63,6 +63,11 @@ class Evolution:
         return self.nursery.problem.train
 
     @property
+    def generations(self) -> int:
+        """How many there were; a budget may have ended the search early."""
+        return max(one.generation for one in self.population)
+
+    @property
     def passes(self) -> float:
         """The passes over the training data that all trainings took together."""
         course = self.nursery.course

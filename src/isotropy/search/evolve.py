@@ -122,9 +122,9 @@ def evolve(
     """
     course = Course(generations, epochs, settings, seed, halvings)
     problem = make_problem(X, y, validation=validation, seed=seed)
-    kept = Path(tempfile.mkdtemp(prefix="isotropy-")) if out is None else made_folder(out)
     root = _root(model, problem, group, output, action, seed)
     rules = Rules(root, groups, layers, parents, guide, budget)
+    kept = Path(tempfile.mkdtemp(prefix="isotropy-")) if out is None else made_folder(out)
     problem = problem.scaled(root)
     about = _about(root, rules, course, problem)
     with (

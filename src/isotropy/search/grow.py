@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict, dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from isotropy._tensor_file import read_tensors, write_tensors
-from isotropy.errors import InputError, IsotropyError
+from isotropy.errors import InputError, IsotropyError, TrainingError
 from isotropy.nn.blueprint import groups_of
 from isotropy.nn.cost import count_parameters
 from isotropy.nn.files import load
@@ -76,6 +77,8 @@ class Nursery:
             return Grown(parent.model, parent.optimizer, self._growth(parent.model, 0.0))
         model = relax(parent.model, child.step.layer, child.step.group)
         error = morphism_error(parent.model, model, self._compared())
+        if isnan(error):
+            raise TrainingError(f"the outputs of its parent {child.parent} are no numbers")
         if not error <= TOLERANCE:
             raise MorphismError(
                 f"network {child.id} differs from its parent {child.parent} by {error:.1e} after "
@@ -93,7 +96,7 @@ class Nursery:
             self.course.train(
                 model, grown.optimizer, data.train, child.generation, stage, ("child", child.id)
             )
-        errors = (*grown.growth.errors, error_of(model, data.validation))
+        errors = (*grown.growth.errors, _judged(model, data))
         seconds = grown.growth.seconds + time.monotonic() - start
         return replace(grown, growth=replace(grown.growth, errors=errors, seconds=seconds))
 
@@ -108,7 +111,9 @@ class Nursery:
     # -- on disk --------------------------------------------------------------------------------
 
     def write(self, child: Child, grown: Grown) -> None:
-        """Keep a network, all at once."""
+        """Keep a network, all at once; a slower process does not take back what is further on."""
+        if self._stages_kept(child) >= len(grown.growth.errors):
+            return
         state, described = optimizer_state(grown.optimizer)
         tensors = {f"model.{k}": v for k, v in grown.model.state_dict().items()}
         tensors |= {f"optimizer.{k}": v for k, v in state.items()}
@@ -120,6 +125,13 @@ class Nursery:
         }
         separate = {k: v.detach().clone().contiguous().cpu() for k, v in tensors.items()}
         write_tensors(self.path(child.id), separate, json.dumps(about), FORMAT)
+
+    def _stages_kept(self, child: Child) -> int:
+        """How far a child had come when it was last kept."""
+        if not self.path(child.id).exists():
+            return 0
+        about = self._open(child.id)[1]
+        return len(about["growth"]["errors"]) if about["child"] == child.to_json() else 0
 
     def kept(self, child: Child) -> Grown | None:
         """A child as it was last kept; None if it never was."""
@@ -182,6 +194,14 @@ def grow(job: tuple[Nursery, Child, LayerGroups, int]) -> Growth:
         grown = nursery.trained(grown, child)
         nursery.write(child, grown)
     return replace(grown.growth, errors=grown.growth.errors[:stages])
+
+
+def _judged(model: nn.Module, data: Problem) -> float:
+    """The validation error; a network whose answers are no numbers is lost, not the search."""
+    try:
+        return error_of(model, data.validation)
+    except InputError as wrong:
+        raise TrainingError(f"its answers cannot be judged: {wrong}") from wrong
 
 
 def retied(model: nn.Module, groups: LayerGroups) -> nn.Module:

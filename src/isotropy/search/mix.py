@@ -101,6 +101,7 @@ def mix(
     problem = make_problem(X, y, validation=validation, seed=seed)
     network = _root(model, problem, groups, output, action, prior, seed)
     problem = problem.scaled(network)
+    fold(network, problem.example)  # what could not be in the end is refused now
     about = _about(groups, gradients, prior)
     start = noted(network)
     found = fit(

@@ -12,7 +12,7 @@ from torch import nn
 from isotropy.data import DataSet
 from isotropy.errors import InputError
 from isotropy.groups.action import Group
-from isotropy.nn.blueprint import blueprint_of, groups_of
+from isotropy.nn.blueprint import blueprint_of, groups_of, meet
 from isotropy.nn.cost import count_parameters
 from isotropy.nn.fold import fold
 from isotropy.nn.linear import Weighted
@@ -110,16 +110,17 @@ def _with_prior(rules: Rules) -> Iterator[Rival]:
             yield from (Rival(PRIOR, group, prior) for group in smaller)
 
 
-def race(job: tuple[Nursery, Rules, Rival, DataSet]) -> Finish:
+def race(job: tuple[Nursery, Rules, Rival, DataSet, int]) -> Finish:
     """Train a rival and test it; a function of its argument alone, for any process.
 
     Args:
-        job: the search's nursery and rules, the rival, and the test data.
+        job: the search's nursery and rules, the rival, the test data, and how many generations
+            there were (a budget may end a search early).
     """
-    nursery, rules, rival, test = job
+    nursery, rules, rival, test, generations = job
     start = time.monotonic()
     model = _begun(nursery, rules, rival).to(best_device())
-    model = _trained(model, nursery, rules, rival)
+    model = _trained(model, nursery, rules, rival, generations)
     return Finish(
         error_of(model, nursery.problem.validation),
         error_of(model, test),
@@ -147,8 +148,8 @@ def _begun(nursery: Nursery, rules: Rules, rival: Rival) -> nn.Module:
 
 
 def _all_at(model: nn.Module, group: Group) -> nn.Module:
-    """A network with every layer relaxed to one group."""
-    return retied(model, dict.fromkeys(groups_of(model), group))
+    """A network with every layer relaxed to one group, as far as it has it."""
+    return retied(model, {layer: meet(own, group) for layer, own in groups_of(model).items()})
 
 
 @torch.no_grad()
@@ -179,13 +180,15 @@ def _pathway(
     )
 
 
-def _trained(model: nn.Module, nursery: Nursery, rules: Rules, rival: Rival) -> nn.Module:
+def _trained(
+    model: nn.Module, nursery: Nursery, rules: Rules, rival: Rival, generations: int
+) -> nn.Module:
     """A rival after all generations; one with a schedule is relaxed at random on the way."""
     course, data = nursery.course, nursery.problem.train
     optimizer = fresh_optimizer(model, course)
     moved = _augmentation(model, data) if rival.kind == AUGMENTED else None
     key = ("rival", rival.key)
-    for generation in range(1, course.generations + 1):
+    for generation in range(1, generations + 1):
         if rival.kind == SCHEDULE:
             step = _drawn_step(groups_of(model), nursery, rules, rival, generation)
             if step is not None:

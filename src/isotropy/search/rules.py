@@ -45,6 +45,8 @@ class Rules:
         self.guide = guide
         self.budget = budget
         select([], parents)  # refuses a number that makes no sense
+        if budget is not None and not budget > 0:
+            raise InputError(f"budget must be above 0, not {budget}")
         unknown = [name for name in self.layers if name not in all_groups]
         if unknown or not self.layers:
             what = f"not {unknown[0]!r}" if unknown else "at least one"

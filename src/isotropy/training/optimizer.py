@@ -21,7 +21,7 @@ _NORMS = (_NormBase, nn.LayerNorm, nn.GroupNorm)
 def make_optimizer(model: nn.Module, settings: Settings) -> Optimizer:
     """The optimiser of the settings, fused where torch has it for these parameters."""
     shrinking = {id(p) for p in _decayed(model)}
-    trained = [p for p in model.parameters() if p.requires_grad and p.numel()]
+    trained = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {
             "params": [p for p in trained if id(p) in shrinking],
