@@ -238,6 +238,43 @@ def test_a_budget_is_kept_and_what_it_cost_is_said(tmp_path: Path, without_onnx:
     assert json.loads((tmp_path / "run" / "plan.json").read_text())["epochs"]
 
 
+def test_a_run_is_not_gone_on_with_another_model_or_other_moves(tmp_path: Path) -> None:
+    data = crosses(80)
+
+    def small(width: int) -> nn.Module:
+        return iso.models.make("cnn", (1, 8, 8), 2, width=width, stages=1)
+
+    def large(width: int) -> nn.Module:
+        return iso.models.make("cnn", (1, 8, 8), 2, width=width, stages=2)
+
+    iso.discover(data, candidates=["C2"], model=small, plan=QUICK, workers=1, out=tmp_path / "run")
+    with pytest.raises(InputError, match="was begun with model"):
+        iso.discover(
+            data,
+            candidates=["C2"],
+            model=large,
+            plan=QUICK,
+            workers=1,
+            out=tmp_path / "run",
+            resume=True,
+        )
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    y = (X.sum(1) > 0).astype(int)
+    options: dict[str, Any] = {"plan": QUICK, "workers": 1, "out": tmp_path / "other"}
+    iso.discover(X, y, candidates={"swap": [1, 0, 2]}, **options)
+    with pytest.raises(InputError, match="was begun with candidates"):
+        iso.discover(X, y, candidates={"swap": [0, 2, 1]}, resume=True, **options)
+
+
+def test_few_rounds_are_enough_to_see_that_networks_have_learned() -> None:
+    digits = iso.data.load("digits").train.subset(range(300))
+    plan = replace(QUICK, epochs=10)
+    found = iso.discover(digits, plan=plan, workers=1).to_json()
+    assert found["baseline"]["score"] > 0.7
+    assert "better than chance" not in " ".join(found["recommended"]["words"])
+    assert all(0 <= end <= 1 for end in found["baseline"]["interval"])
+
+
 # -- bad input ----------------------------------------------------------------------------------
 
 

@@ -223,3 +223,37 @@ def test_scores_of_rounds_that_are_missing(tmp_path: Path, scripted: Any) -> Non
     assert gain is not None
     assert gain.differences == pytest.approx((0.1, 0.1))
     assert race.gain("wide", "C2") is None
+
+
+def test_after_a_budget_ended_nothing_is_trained_that_is_only_shown(
+    tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def passing(trial: Any) -> float:
+        now[0] += 1.0
+        return by_candidate({"C2": 0.05})(trial)
+
+    script = scripted(passing)
+    data = crosses()
+    race = race_of(study_of(tmp_path, data, PLAN), named(data, "C2"), tmp_path, clock=Clock(5.0, 1))
+    race.run()
+    assert race.cut_short
+    assert len(race.cut_short) == len(set(race.cut_short))
+    assert {key.split("/")[1] for key in script.asked} == {"untied", "tied"}
+
+
+def test_a_network_that_is_only_shown_may_fail(tmp_path: Path, scripted: Any) -> None:
+    def failing(trial: Any) -> float:
+        if trial.arm == "wide":
+            raise InputError("it does not fit")
+        return by_candidate({"C2": 0.05})(trial)
+
+    scripted(failing)
+    data = crosses()
+    race = race_of(study_of(tmp_path, data, PLAN), named(data, "C2"), tmp_path)
+    race.run()
+    (one,) = race.contenders
+    assert not one.failed
+    assert race.standing(one).gain is not None

@@ -11,8 +11,10 @@ import torch
 
 from isotropy.data import DataSet, from_arrays
 from isotropy.discovery import study as module
+from isotropy.discovery.enough import FEWEST_PER_CLASS
 from isotropy.discovery.inputs import InputTest, judged, moves_of, run_move
 from isotropy.discovery.last import network_for
+from isotropy.discovery.settle import compared
 from isotropy.discovery.study import is_unbalanced
 from isotropy.discovery.trial import AUGMENTED, TIED, UNTIED, Trial, asked_indices, run_trial
 from isotropy.errors import InputError
@@ -227,3 +229,13 @@ def test_only_moves_that_decide_something_are_corrected_for() -> None:
         assert found[small.name].rejected
         assert found[small.name].reported_only
         assert found[small.name].note == small.note
+
+
+def test_of_a_rare_class_enough_are_drawn_to_be_split_again_and_again() -> None:
+    draw = np.random.default_rng(0)
+    y = np.r_[np.arange(4000) % 2, np.full(10, 2)]
+    data = from_arrays(draw.normal(size=(len(y), 3)).astype(np.float32), y, name="rare")
+    few = compared(data, 400, seed=1)
+    counts = np.bincount(few.targets)
+    assert counts[2] == FEWEST_PER_CLASS
+    assert abs(len(few) - 400) <= FEWEST_PER_CLASS

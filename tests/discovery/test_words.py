@@ -8,6 +8,7 @@ from isotropy.discovery.plan import Plan
 from isotropy.discovery.verdict import Standing
 from isotropy.discovery.words import needed, reason, recommendation
 from isotropy.evidence import Gain
+from isotropy.report.numbers import Unit
 
 PLAN = Plan()
 
@@ -64,7 +65,11 @@ def test_what_would_be_needed(one: Standing, learned: bool, cut_short: bool, wor
 
 
 def test_nothing_recommended_is_said_as_such() -> None:
-    (said,) = recommendation(None, None, "accuracy", learned=True, seen=False)
+    (said,) = recommendation(None, None, Unit("accuracy"), learned=True, seen=False)
     assert "A network without symmetry is as good" in said
-    (said,) = recommendation(None, None, "accuracy", learned=False, seen=False)
+    (said,) = recommendation(None, None, Unit("accuracy"), True, False, left_open=2)
+    assert said == "No symmetry is known to help; 2 candidates are left open."
+    (said,) = recommendation(None, None, Unit("accuracy"), True, False, compared=0)
+    assert said == "There was no time to compare any candidate often enough."
+    (said,) = recommendation(None, None, Unit("accuracy"), learned=False, seen=False)
     assert "nothing can be said of labels" in said

@@ -11,13 +11,16 @@ from isotropy.data.samples import IntArray
 from isotropy.errors import InputError
 
 
-def split(data: DataSet, fractions: Sequence[float], seed: int = 0) -> tuple[DataSet, ...]:
+def split(
+    data: DataSet, fractions: Sequence[float], seed: int = 0, least: int = 1
+) -> tuple[DataSet, ...]:
     """Parts drawn at random that share no sample; for classification each has all classes.
 
     Args:
         data: what to take parts of.
         fractions: how much of it each part gets; what is left of 1 stays out.
         seed: the same seed gives the same parts.
+        least: samples of every class in each part, where there are so many.
 
     >>> from isotropy.data import from_arrays
     >>> data = from_arrays(np.arange(80).reshape(20, 4), [0] * 10 + [1] * 10)
@@ -30,7 +33,7 @@ def split(data: DataSet, fractions: Sequence[float], seed: int = 0) -> tuple[Dat
         raise InputError(f"fractions must be positive and at most 1 together, not {fractions}")
     chance = np.random.default_rng(np.random.SeedSequence(seed))
     groups = _by_class(data) if data.task == "classification" else [np.arange(len(data))]
-    dealt = [_deal(chance.permutation(group), shares) for group in groups]
+    dealt = [_deal(chance.permutation(group), shares, least) for group in groups]
     for number, parts in enumerate(dealt):
         if min(map(len, parts)) == 0:
             raise InputError(_too_few(data, number, len(groups[number]), len(shares)))
@@ -45,12 +48,13 @@ def _by_class(data: DataSet) -> list[IntArray]:
 
 
 def _deal(
-    indices: IntArray, shares: np.ndarray[tuple[int], np.dtype[np.float64]]
+    indices: IntArray, shares: np.ndarray[tuple[int], np.dtype[np.float64]], least: int
 ) -> list[IntArray]:
-    """The indices in consecutive pieces by share, each of one at least where there are enough."""
+    """The indices in consecutive pieces by share, none too small where there are enough."""
     ends = np.round(np.cumsum(shares) * len(indices)).astype(int)
     sizes = np.diff(ends, prepend=0)
-    while sizes.min() == 0 and len(indices) >= len(sizes):
+    least = min(least, len(indices) // len(sizes))
+    while sizes.min() < least:
         if sizes.sum() == len(indices):
             sizes[sizes.argmax()] -= 1
         sizes[sizes.argmin()] += 1

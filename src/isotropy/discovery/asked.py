@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass
+from math import prod
 from typing import Any
+
+import torch
+from torch import nn
 
 from isotropy.data import Splits, load
 from isotropy.discovery.clock import seconds_of
@@ -74,13 +79,31 @@ class Asked:
     def config(self) -> dict[str, Any]:
         """What a resumed run must have in common with the one it goes on with."""
         return {
-            "candidates": [symmetry.name for symmetry in self.candidates],
+            "candidates": [f"{s.name} {_moves(s, self.data)}" for s in self.candidates],
+            "model": _layout(self.probe.plain()),
             "budget": self.budget,
             "seed": self.seed,
             "width": self.width,
             "method": self.method,
             **{f"plan_{key}": value for key, value in asdict(self.plan).items()},
         }
+
+
+def _moves(symmetry: Symmetry, data: Splits) -> str:
+    """What tells a candidate from another of the same name: where it moves entries."""
+    size = prod(data.train.shape)
+    whole = torch.arange(1, size + 1, dtype=torch.float64).view(1, *data.train.shape)
+    seen = whole.flatten(1) if symmetry.view == "entries" else whole
+    found = hashlib.sha256()
+    for element in symmetry.group.generators:
+        found.update(symmetry.move(seen, element).contiguous().numpy().tobytes())
+    return found.hexdigest()[:12]
+
+
+def _layout(model: nn.Module) -> str:
+    """What tells a network from another: the shapes of its numbers."""
+    shapes = [(name, tuple(value.shape)) for name, value in model.state_dict().items()]
+    return hashlib.sha256(f"{type(model).__qualname__} {shapes}".encode()).hexdigest()[:12]
 
 
 def ask(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from isotropy.discovery.samples import keep_samples
 from isotropy.discovery.settle import compared, fitted, pace
 from isotropy.discovery.study import Study, is_unbalanced
 from isotropy.discovery.trial import TIED
-from isotropy.discovery.use import keep_model, layer_rows
+from isotropy.discovery.use import keep_model, keep_page, layer_rows
 from isotropy.discovery.verdict import Rules
 from isotropy.errors import InputError, IsotropyError
 from isotropy.evidence.symmetry import Symmetry
@@ -85,10 +85,16 @@ class Course:
 
     def _through(self, pool: Workers, keep: bool) -> Discovery:
         comparing, test = self._set_apart()
-        study = self._study(comparing, pool.count)
+        plan = self.asked.plan
+        budgeted = None if self.asked.budget is None else self._budgeted(comparing, pool.count)
+        if budgeted is not None:
+            budgeted(self.clock.left)  # refuses now what could not be done
+        study = self._study(comparing, plan)
         moves = tuple(moves_of(self.asked.candidates, comparing.kind, comparing.shape))
         tests = self._test_inputs(pool, study, moves)
         rejected = _rejected(self.asked.candidates, tests)
+        if budgeted is not None:
+            study = self._study(comparing, self._settled(budgeted))
         ledger = Ledger(self.folder / "trials.jsonl")
         ending = self._ending(study, comparing)
         race = Race(
@@ -127,10 +133,11 @@ class Course:
             layer_rows(model, seen, chosen),
             self._layers(study, chosen),
         )
-        result = to_json(found)
+        files = keep_model(self.folder, model, example) if keep else []
+        result = to_json(found)  # with the time that all of this took
         images = keep_samples(test, chosen, self.asked.candidates, result)
         if keep:
-            result = keep_model(self.folder, model, example, result, images)
+            result = keep_page(self.folder, files, result, images)
         return Discovery(result, model, chosen.symmetry if chosen else None, images)
 
     # -- the parts --------------------------------------------------------------------------
@@ -144,9 +151,8 @@ class Course:
             return whole.train, whole.test
         return without(whole.train, parts.test), parts.test
 
-    def _study(self, comparing: DataSet, workers: int) -> Study:
+    def _study(self, comparing: DataSet, plan: Plan) -> Study:
         asked, probe = self.asked, self.asked.probe
-        plan = asked.plan if asked.budget is None else self._affordable(comparing, workers)
         data = compared(comparing, plan.samples, asked.seed)
         study = Study(
             self.folder / "data",
@@ -160,18 +166,28 @@ class Course:
         study.write(data)
         return study
 
-    def _affordable(self, comparing: DataSet, workers: int) -> Plan:
-        """The plan cut to the budget; once settled it stays, so that a resumed run goes on."""
-        path = self.folder / "plan.json"
-        if path.exists():
-            return Plan(**json.loads(path.read_text(encoding="utf-8")))
+    def _budgeted(self, comparing: DataSet, workers: int) -> Callable[[float], Plan]:
+        """What the plan becomes with so many seconds for the race and what follows."""
         asked, probe = self.asked, self.asked.probe
         plain = units(probe, None, 0)
         tied = [units(probe, s, probe.matched_width(s)) for s in asked.candidates]
         relative = [cost / plain for cost in (plain, *tied)]
         used = min(len(comparing), asked.plan.samples)
         each = pace(comparing, probe)
-        plan = fitted(asked.plan, used, relative, each, self.clock.left, workers)
+        return lambda seconds: fitted(asked.plan, used, relative, each, seconds, workers)
+
+    def _settled(self, budgeted: Callable[[float], Plan]) -> Plan:
+        """The plan cut to what the tests have left of the budget, but never to nothing.
+
+        Once settled it stays, so that a resumed run goes on.
+        """
+        path = self.folder / "plan.json"
+        if path.exists():
+            return Plan(**json.loads(path.read_text(encoding="utf-8")))
+        try:
+            plan = budgeted(self.clock.left)
+        except InputError:  # the tests took longer than anybody thought; the clock cuts the race
+            plan = budgeted(self.clock.budget or 0.0)
         write_text(path, json.dumps(asdict(plan)))
         return plan
 

@@ -16,8 +16,6 @@ from isotropy.groups.named import group
 from isotropy.report import discovery_page, write
 from isotropy.report.numbers import Unit
 
-_HEAD = ("candidate", "verdict", "gain", "95% interval", "moved data", "what it is")
-
 
 class Discovery:
     """Which symmetries data have.
@@ -60,8 +58,10 @@ class Discovery:
     def table(self) -> str:
         """The candidates with verdicts and gains, as text."""
         unit = Unit(self.result["metric"])
-        rows = [_HEAD, *(_cells(row, unit) for row in self.result["candidates"])]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+        level = f"{1 - self.result['alpha']:.0%} interval"
+        head = ("candidate", "verdict", "gain", level, "moved data", "what it is")
+        rows = [head, *(_cells(row, unit) for row in self.result["candidates"])]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
         return "\n".join(
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in rows

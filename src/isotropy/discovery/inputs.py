@@ -68,13 +68,22 @@ class InputTest:
     note: str = field(default="", compare=False)
 
 
+MOST_MOVES = 12  # of one candidate; an exchange of any two of many columns has hundreds
+
+
+def _tested(symmetry: Symmetry) -> list[str]:
+    """The elements that are tested: all, or some evenly among many."""
+    elements = list(symmetry.tested)
+    return elements[:: -(-len(elements) // MOST_MOVES)] if elements else []
+
+
 def moves_of(candidates: Sequence[Symmetry], kind: str, shape: tuple[int, ...]) -> list[Move]:
-    """Every move of some candidates once, and the small ones of pictures."""
+    """Moves of some candidates, each once, and the small ones of pictures."""
     found: dict[str, Move] = {}
     for symmetry in reversed(candidates):  # the largest knows most elements
-        for element in symmetry.tested:
+        for element in _tested(symmetry):
             found.setdefault(element, Move(element, symmetry))
-    ordered = [found[e] for c in candidates for e in c.tested]
+    ordered = [found[e] for c in candidates for e in _tested(c)]
     moves = list(dict.fromkeys(ordered))
     if kind == "image" and candidates[0].view == "grid":
         moves += [Move(s.name, small=s) for s in SMALL_MOVES if s.fits(shape)]

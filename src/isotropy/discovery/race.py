@@ -73,8 +73,7 @@ class Race:
         self.contenders = [
             contender(study.probe, symmetry, symmetry.name in rejected) for symmetry in candidates
         ]
-        self.rounds = study.plan.rounds
-        self.cut_short: list[str] = []
+        self._refused: dict[str, None] = {}
 
     # -- the course -------------------------------------------------------------------------
 
@@ -90,13 +89,19 @@ class Race:
         if is_open(self.standings(), self.rules):
             self.progress.stage("looking closer at what is in doubt")
             self._train_rounds(range(plan.rounds, plan.more_rounds), self._in_doubt())
-            self.rounds = plan.more_rounds
         self.progress.stage("settling verdicts")
         self._train_rounds(range(plan.first_rounds, plan.settling_rounds), self._undecided())
+        if self.cut_short:  # what is left of a budget is for the last networks
+            return
         self.progress.stage("comparing with moved training data and with equal width")
         shown = [c for c in self.racing if not c.rejected] or self.racing
         for arm in (AUGMENTED, WIDE):
             self._train([c.trial(arm, r) for r in range(plan.shown_rounds) for c in shown])
+
+    @property
+    def cut_short(self) -> list[str]:
+        """The networks that a budget had no time for."""
+        return [key for key in self._refused if key not in self.ledger.known]
 
     @property
     def racing(self) -> list[Contender]:
@@ -124,6 +129,8 @@ class Race:
 
     def _train_rounds(self, numbers: range, contenders: Sequence[Contender]) -> None:
         """The untied network and those of some contenders, for some rounds."""
+        if not contenders:
+            return
         trials: list[Trial] = []
         for number in numbers:
             asked = self.plain_candidates if number in (PROPOSING, CONFIRMING) else ()
@@ -140,7 +147,7 @@ class Race:
         for number, outcome in self.pool.each(run_trial, self._timely(open_, begun)):
             self._keep(begun[number], outcome)
         left_out = open_[len(begun) :]
-        self.cut_short += [trial.key for trial in left_out]
+        self._refused |= dict.fromkeys(trial.key for trial in left_out)
         self.progress.plan([-self._units(trial) for trial in left_out])
 
     def _timely(self, trials: Sequence[Trial], begun: list[Trial]) -> Iterator[tuple[Study, Trial]]:
@@ -154,7 +161,8 @@ class Race:
         if isinstance(outcome, Failed):
             if trial.arm == UNTIED:
                 raise TrainingError(f"the untied network: {outcome.error}")
-            self._named(trial.candidate).failed = str(outcome.error)
+            if trial.arm == TIED:  # the others are only shown beside it
+                self._named(trial.candidate).failed = str(outcome.error)
             return
         self.ledger.add(outcome)
         self.clock.learn(self._units(trial), outcome.seconds)
@@ -170,27 +178,29 @@ class Race:
 
     def _add_variants(self) -> None:
         """Candidates that exchange labels or turn signs, as the untied networks suggest."""
-        found: list[Contender] = []
-        for own in [c for c in self.contenders if c.races]:
-            found += self._variants(own)
-        found.sort(key=lambda c: (c.rejected, not c.exchanges_surely))
-        self.contenders += found[:MOST_RACING_VARIANTS]
-        self._train_rounds(range(self.study.plan.first_rounds), found[:MOST_RACING_VARIANTS])
+        found = [
+            (own.rejected, not sure, symmetry)
+            for own in self.racing
+            for symmetry, sure in self._variants(own)
+        ]
+        found.sort(key=lambda one: one[:2])
+        made = []
+        for rejected, unsure, symmetry in found[:MOST_RACING_VARIANTS]:
+            made.append(contender(self.study.probe, symmetry, rejected))
+            made[-1].exchanges_surely = not unsure
+        self.contenders += made
+        self._train_rounds(range(self.study.plan.first_rounds), made)
 
-    def _variants(self, own: Contender) -> list[Contender]:
+    def _variants(self, own: Contender) -> list[tuple[Symmetry, bool]]:
+        """The same symmetry with labels exchanged or signs changed, and whether that is sure."""
         if not all(f"{number}/{UNTIED}/" in self.ledger.known for number in (0, 1)):
             return []
         if self.study.task == "regression":
-            symmetries = [(s, True) for s in self._signed(own.symmetry)]
-        else:
-            proposed, confirming = self._answers(PROPOSING), self._fresh_answers()
-            margin = self.study.plan.margin
-            variants = label_variants(own.symmetry, proposed, confirming, margin)
-            symmetries = [(v.symmetry, v.sure) for v in variants]
-        made = [(contender(self.study.probe, s, own.rejected), sure) for s, sure in symmetries]
-        for one, sure in made:
-            one.exchanges_surely = sure
-        return [one for one, _ in made]
+            return [(s, True) for s in self._signed(own.symmetry)]
+        proposed, confirming = self._answers(PROPOSING), self._fresh_answers()
+        margin = self.study.plan.margin
+        variants = label_variants(own.symmetry, proposed, confirming, margin)
+        return [(v.symmetry, v.sure) for v in variants]
 
     def _signed(self, symmetry: Symmetry) -> list[Symmetry]:
         validation = self._validation(CONFIRMING)

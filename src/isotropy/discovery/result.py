@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from isotropy.discovery.race import Race
 from isotropy.discovery.trial import AUGMENTED, TIED, UNTIED, WIDE
 from isotropy.discovery.verdict import CANNOT_TELL, Rules, recommend, verdict
 from isotropy.discovery.words import element_words, needed, reason, recommendation
-from isotropy.evidence.gain import Gain, paired_gain
+from isotropy.evidence.gain import Gain, common_spread, paired_gain
 from isotropy.evidence.symmetry import Symmetry
 from isotropy.groups.finite import FiniteGroup
+from isotropy.report.numbers import Unit
 from isotropy.runs import describe_data, machine, versions
 
 FORMAT = "isotropy-discovery-1"
@@ -66,16 +68,23 @@ class Findings:
 
 
 def has_learned(race: Race, data: DataSet, plan: Plan) -> bool:
-    """Whether some network predicts better than one that does not look at the inputs."""
+    """Whether some network predicts better than one that does not look at the inputs.
+
+    Where none was trained twice nobody can say so, and the gains that are missing say the rest.
+    """
     chance = chance_score(data, race.study.metric)
-    arms = [race.scores(UNTIED), *(race.scores(TIED, c.name) for c in race.contenders)]
-    level = 1 - 0.05 / len(arms)
-    for scores in arms:
-        if len(scores) >= 2:
-            over = [score - chance for score in scores]
-            resolution = 1 / race.study.sizes[1]
-            if paired_gain(over, plan.test_share, resolution, level).low > 0:
-                return True
+    every = [race.scores(UNTIED), *(race.scores(TIED, c.name) for c in race.contenders)]
+    arms = [scores for scores in every if len(scores) >= 2]
+    if not arms:
+        return True
+    level, resolution = 1 - 0.05 / len(arms), 1 / race.study.sizes[1]
+    for number, scores in enumerate(arms):
+        over = [score - chance for score in scores]
+        others = arms[:number] + arms[number + 1 :]
+        # two scores say next to nothing of their own variance
+        expected = common_spread(others) if len(scores) < 3 else None
+        if paired_gain(over, plan.test_share, resolution, level, expected).low > 0:
+            return True
     return False
 
 
@@ -169,7 +178,7 @@ def _row(found: Findings, one: Contender) -> dict[str, Any]:
         "augmented": _arm(race, AUGMENTED, one.name),
     }
     if judged == CANNOT_TELL:
-        short = any(key.endswith(f"/{one.name}") for key in race.cut_short)
+        short = any(key.endswith(f"/{TIED}/{one.name}") for key in race.cut_short)
         samples = sum(race.study.sizes)
         row["needed"] = needed(standing, found.plan, samples, found.rules.learned, short)
     if one.symmetry.labels is not None:
@@ -224,9 +233,16 @@ def _arm(race: Race, arm: str, name: str) -> dict[str, Any]:
     size = race.parameters(arm, name)
     found: dict[str, Any] = {"score": float(np.mean(scores)), "parameters": size}
     if len(scores) > 1:
-        spread = paired_gain(scores, race.study.plan.test_share, 1 / race.study.sizes[1])
-        found["interval"] = [spread.low, spread.high]
+        plan, resolution = race.study.plan, 1 / race.study.sizes[1]
+        spread = paired_gain(scores, plan.test_share, resolution, plan.confidence)
+        found["interval"] = _within([spread.low, spread.high], race.study.metric)
     return found
+
+
+def _within(interval: list[float], metric: str) -> list[float]:
+    """An interval without what scores of this metric cannot be."""
+    least = -np.inf if metric == "r2" else 0.0
+    return [float(min(max(end, least), 1.0)) for end in interval]
 
 
 def gain_json(gain: Gain | None) -> dict[str, Any] | None:
@@ -256,7 +272,17 @@ def _recommended(found: Findings, rows: list[dict[str, Any]]) -> dict[str, Any]:
     race, chosen = found.race, found.chosen
     standing = None if chosen is None else race.standing(chosen)
     seen = chosen is not None and chosen.rejected
-    said = recommendation(chosen, standing, race.study.metric, found.rules.learned, seen)
+    open_ = [r for r in rows if r["verdict"] == CANNOT_TELL and not r["seen"] and "gain" in r]
+    said = recommendation(
+        chosen,
+        standing,
+        Unit(race.study.metric),
+        found.rules.learned,
+        seen,
+        compared=sum("gain" in row for row in rows),
+        left_open=len(open_),
+        confidence=found.plan.confidence,
+    )
     if chosen is None:
         base = {"candidate": "C1", "group": "C1", "order": 1, "meaning": "no symmetry"}
     else:
@@ -272,9 +298,12 @@ def _test(found: Findings) -> dict[str, Any]:
     if own is None:
         return {}
     plain = found.shipped.get("untied")
+    width = NormalDist().inv_cdf((1 + found.plan.confidence) / 2)
     return {
         "score": own.score,
-        "interval": [own.score - 1.96 * own.error, min(own.score + 1.96 * own.error, 1.0)],
+        "interval": _within(
+            [own.score - width * own.error, own.score + width * own.error], found.race.study.metric
+        ),
         "n": own.samples,
         "baseline_score": None if plain is None else plain.score,
     }
@@ -314,12 +343,13 @@ def _undecided(found: Findings, rows: list[dict[str, Any]]) -> list[str]:
 def _time(found: Findings) -> dict[str, Any]:
     spent, budget = time.time() - found.started, found.facts.get("budget")
     outcomes = list(found.race.ledger.known.values())
+    trained = len(outcomes) + len({one.key for one in found.shipped.values()})
     return {
         "seconds": spent,
         "budget": budget,
         "kept": None if budget is None else bool(spent <= 1.1 * budget),
-        "networks": len(outcomes) + len(found.shipped),
-        "planned": len(outcomes) + len(found.shipped) + len(found.race.cut_short),
+        "networks": trained,
+        "planned": trained + len(found.race.cut_short),
         "per_network": float(np.mean([o.seconds for o in outcomes])) if outcomes else None,
     }
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from isotropy.data import DataSet, split
-from isotropy.discovery.plan import BATCH, Plan
+from isotropy.discovery.enough import FEWEST_PER_CLASS
+from isotropy.discovery.plan import BATCH, MOST_EPOCHS, Plan
 from isotropy.errors import InputError
 from isotropy.evidence.probe import Probe
 from isotropy.training import Alone, Settings, fit
@@ -22,10 +23,14 @@ PACE_SAMPLES = 256
 
 
 def compared(data: DataSet, most: int, seed: int) -> DataSet:
-    """The samples that networks are compared on: all, or some of every class alike."""
+    """The samples that networks are compared on: all, or some of every class alike.
+
+    Of a rare class so many that it can be split again and again.
+    """
     if len(data) <= most:
         return data
-    return split(data, (most / len(data),), torch_seed(seed, "compared"))[0]
+    drawn = torch_seed(seed, "compared")
+    return split(data, (most / len(data),), drawn, least=FEWEST_PER_CLASS)[0]
 
 
 def pace(data: DataSet, probe: Probe) -> float:
@@ -56,6 +61,12 @@ def as_entries(data: DataSet) -> DataSet:
     return replace(data, samples=ArraySamples(x))
 
 
+def fewest_seconds(plan: Plan, costs: Sequence[float], pace: float, workers: int) -> float:
+    """What is needed of a budget to compare candidates at all; arguments are those of `fitted`."""
+    each = pace * sum(costs) * plan.first_rounds / workers
+    return each * FEWEST_SEEN / RACING_SHARE
+
+
 def fitted(
     plan: Plan, samples: int, costs: Sequence[float], pace: float, seconds: float, workers: int
 ) -> Plan:
@@ -75,14 +86,14 @@ def fitted(
     affordable = RACING_SHARE * seconds / each
     if affordable >= seen:
         return plan
-    if affordable < FEWEST_SEEN:
+    needed = fewest_seconds(plan, costs, pace, workers)
+    if seconds < needed:
         raise InputError(
             f"budget: {max(seconds, 0):.0f} s are left, too little to compare {len(costs) - 1} "
-            f"candidates on these samples (about {each * FEWEST_SEEN / RACING_SHARE:.0f} s are "
-            "needed); give more, name fewer candidates, or make pictures smaller with resize "
-            "(--resize 32)"
+            f"candidates on these samples (about {needed:.0f} s are needed); give more, name fewer "
+            "candidates, or make pictures smaller with resize (--resize 32)"
         )
     # few passes over many samples teach less than several over fewer
     used = min(samples, max(round(affordable / 4), 20 * BATCH))
     epochs = max(round(affordable / (used * (1 - plan.validation))), 1)
-    return replace(plan, samples=used, epochs=min(epochs, 40))
+    return replace(plan, samples=used, epochs=min(epochs, plan.epochs or MOST_EPOCHS))

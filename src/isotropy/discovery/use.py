@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +51,23 @@ def layer_rows(model: nn.Module, example: Tensor, chosen: Contender | None) -> l
     return found
 
 
-def keep_model(
-    folder: Path,
-    model: nn.Module,
-    example: Tensor,
-    result: dict[str, Any],
-    images: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Write the model, samples, page and result; the result with its files and how to use them."""
+def keep_model(folder: Path, model: nn.Module, example: Tensor) -> list[str]:
+    """Write the model; the names of its files."""
     save(model, folder / MODEL)
-    files = [MODEL]
-    if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxscript"):
-        export(model, folder / ONNX, example)
-        files.append(ONNX)
+    if not (importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxscript")):
+        return [MODEL]
+    export(model, folder / ONNX, example)
+    return [MODEL, ONNX]
+
+
+def keep_page(
+    folder: Path, files: Sequence[str], result: dict[str, Any], images: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write samples, page and result; the result with all files and how to use the model."""
     turned = {f"turned_{element}": values for element, values in images["turned"].items()}
     np.savez_compressed(folder / SAMPLES, samples=images["samples"], **turned)
-    files += [SAMPLES, REPORT]
-    whole = {**result, "model": {"usage": usage(folder, ONNX in files), "files": files}}
+    told = {"usage": usage(folder, ONNX in files), "files": [*files, SAMPLES, REPORT]}
+    whole = {**result, "model": told}
     write(folder / REPORT, discovery_page(whole, images))
     write_text(folder / RESULT, to_json(whole) + "\n")
     return whole

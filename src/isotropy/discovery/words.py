@@ -104,20 +104,44 @@ def needed(standing: Standing, plan: Plan, samples: int, learned: bool, cut_shor
 
 
 def recommendation(
-    chosen: Contender | None, standing: Standing | None, metric: str, learned: bool, seen: bool
+    chosen: Contender | None,
+    standing: Standing | None,
+    unit: Unit,
+    learned: bool,
+    seen: bool,
+    compared: int = 1,
+    left_open: int = 0,
+    confidence: float = 0.95,
 ) -> list[str]:
-    """The recommendation in a few sentences."""
+    """The recommendation in a few sentences.
+
+    Args:
+        chosen: what is recommended, or None.
+        standing: what is known of it.
+        unit: of scores.
+        learned: networks have found something in the labels.
+        seen: its moves can be seen in the inputs.
+        compared: how many candidates have a gain.
+        left_open: of those whose moves cannot be seen, how many nothing can be told of.
+        confidence: of intervals.
+    """
     if not learned:
         return [
             "No network predicts the targets better than chance, so nothing can be said of labels."
         ]
     if chosen is None or standing is None or standing.gain is None:
+        if not compared:
+            return ["There was no time to compare any candidate often enough."]
+        if left_open:
+            what = "1 candidate is" if left_open == 1 else f"{left_open} candidates are"
+            return [f"No symmetry is known to help; {what} left open."]
         return ["A network without symmetry is as good as any that was compared."]
-    gain, unit = standing.gain, Unit(metric)
+    gain = standing.gain
     said = [
         f"Networks that have {chosen.symmetry.meaning} built in are at "
         f"{unit.gain(gain.mean)} beside ones without, at equally many parameters "
-        f"({unit.gains((gain.low, gain.high))} with 95% confidence, {gain.pairs} pairs)."
+        f"({unit.gains((gain.low, gain.high))} with {confidence:.0%} confidence, "
+        f"{gain.pairs} pairs)."
     ]
     if seen:
         said.append(
