@@ -558,11 +558,16 @@ def test_a_stride_that_does_not_fit_is_one_warning() -> None:
 
 def test_good_input_is_not_refused() -> None:
     """Beside the rows: what they would be if nothing were wrong with them."""
-    iso.equivariant(fields(), "D4", X, output="field")
-    iso.equivariant(fields(), {"0": "D4", "1": "C4"}, X[:1], output="field")
-    iso.equivariant(fields(), "D2", torch.randn(1, 1, 12, 10), output="field")
-    iso.equivariant(VGG(), "C2", X, output={"r2": [1, 0, 2, 3, 4]})
-    iso.equivariant(VGG(), D4, X.double().float())
-    iso.equivariant(VGG().to(torch.bfloat16), "C4", X.to(torch.bfloat16))
     turn: dict[str, list[int] | Tensor] = {"r2": [*range(8, -1, -1)]}
-    iso.equivariant(MLP(), "C2", VECTORS, action=turn)
+    half = torch.bfloat16
+    made = [
+        (iso.equivariant(fields(), "D4", X, output="field"), "D4"),
+        (iso.equivariant(fields(), {"0": "D4", "1": "C4"}, X[:1], output="field"), "D4"),
+        (iso.equivariant(fields(), "D2", torch.randn(1, 1, 12, 10), output="field"), "D2"),
+        (iso.equivariant(VGG(), "C2", X, output={"r2": [1, 0, 2, 3, 4]}), "C2"),
+        (iso.equivariant(VGG(), D4, X.double().float()), "D4"),
+        (iso.equivariant(VGG().to(half), "C4", X.to(half)), "C4"),
+        (iso.equivariant(MLP(), "C2", VECTORS, action=turn), "C2"),
+    ]
+    for model, group in made:
+        assert str(next(iter(iso.groups_of(model).values()))) == group

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isotropy.cli.app import run
-from tests.cli import sources
+from tests.cli import processes, sources
 from tests.cli.conftest import Command
 
 PLAN = ["--rounds", "2", "--more-rounds", "2", "--settling-rounds", "2", "--epochs", "2"]
@@ -74,19 +72,8 @@ def test_permutations_from_files(isotropy: Command, without_onnx: None) -> None:
 
 def begin(folder: Path, out: str) -> int:
     """Discover in a process of its own, and go on where one was stopped; its number."""
-    number = os.fork()
-    if number:
-        return number
-    status = 1
-    try:
-        os.chdir(folder)
-        for descriptor in (1, 2):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-        sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-        line = ["discover", "p.npz", *QUICK, "--candidate", "C2", "--out", out, "--resume"]
-        status = run(line)
-    finally:
-        os._exit(status)
+    line = ["discover", "p.npz", *QUICK, "--candidate", "C2", "--out", out, "--resume"]
+    return processes.begin(folder, line)
 
 
 def known(folder: Path) -> int:

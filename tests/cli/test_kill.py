@@ -20,7 +20,7 @@ import pytest
 from isotropy._tensor_file import read_tensors
 from isotropy.cli.app import run
 from isotropy.training.checkpoint import FORMAT
-from tests.cli import sources
+from tests.cli import processes, sources
 
 KILLS = 20
 EPOCHS = 8
@@ -43,25 +43,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, float]
 
 
 def begin(folder: Path, out: str) -> int:
-    """Train in a process of its own, and go on where one was stopped; its number.
-
-    A fork, as Python and torch need seconds to begin; signals do not know the difference.
-    """
-    number = os.fork()
-    if number:
-        return number
-    status = 1
-    try:
-        os.chdir(folder)
-        words = os.open(f"{out}.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(words, 1)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        sys.stdout = os.fdopen(1, "w")
-        sys.stderr = os.fdopen(2, "w")
-        status = run([*LINE, "--out", out, "--resume"])
-        sys.stdout.flush()
-    finally:
-        os._exit(status)
+    """Train in a process of its own, and go on where one was stopped; its number."""
+    return processes.begin(folder, [*LINE, "--out", out, "--resume"], f"{out}.out")
 
 
 def wait(number: int) -> tuple[int, int]:

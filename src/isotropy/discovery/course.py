@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from isotropy.discovery.progress import Progress
 from isotropy.discovery.race import Race
 from isotropy.discovery.result import Findings, chosen_of, has_learned, to_json
 from isotropy.discovery.samples import keep_samples
-from isotropy.discovery.settle import compared, fitted, pace
+from isotropy.discovery.settle import Prices, compared, pace
 from isotropy.discovery.study import Study, is_unbalanced
 from isotropy.discovery.trial import TIED
 from isotropy.discovery.use import keep_model, keep_page, layer_rows
@@ -85,16 +85,15 @@ class Course:
 
     def _through(self, pool: Workers, keep: bool) -> Discovery:
         comparing, test = self._set_apart()
-        plan = self.asked.plan
-        budgeted = None if self.asked.budget is None else self._budgeted(comparing, pool.count)
-        if budgeted is not None:
-            budgeted(self.clock.left)  # refuses now what could not be done
-        study = self._study(comparing, plan)
+        prices = None if self.asked.budget is None else self._prices(comparing, pool.count)
+        if prices is not None:
+            prices.plan(self.asked.plan, self.clock.left)  # refuses now what could not be done
+        study = self._study(comparing, self.asked.plan)
         moves = tuple(moves_of(self.asked.candidates, comparing.kind, comparing.shape))
         tests = self._test_inputs(pool, study, moves)
         rejected = _rejected(self.asked.candidates, tests)
-        if budgeted is not None:
-            study = self._study(comparing, self._settled(budgeted))
+        if prices is not None:
+            study = self._study(comparing, self._settled(prices))
         ledger = Ledger(self.folder / "trials.jsonl")
         ending = self._ending(study, comparing)
         race = Race(
@@ -166,17 +165,16 @@ class Course:
         study.write(data)
         return study
 
-    def _budgeted(self, comparing: DataSet, workers: int) -> Callable[[float], Plan]:
-        """What the plan becomes with so many seconds for the race and what follows."""
+    def _prices(self, comparing: DataSet, workers: int) -> Prices:
+        """What the networks of the race cost on this machine."""
         asked, probe = self.asked, self.asked.probe
         plain = units(probe, None, 0)
         tied = [units(probe, s, probe.matched_width(s)) for s in asked.candidates]
         relative = [cost / plain for cost in (plain, *tied)]
         used = min(len(comparing), asked.plan.samples)
-        each = pace(comparing, probe)
-        return lambda seconds: fitted(asked.plan, used, relative, each, seconds, workers)
+        return Prices(used, relative, pace(comparing, probe), workers)
 
-    def _settled(self, budgeted: Callable[[float], Plan]) -> Plan:
+    def _settled(self, prices: Prices) -> Plan:
         """The plan cut to what the tests have left of the budget, but never to nothing.
 
         Once settled it stays, so that a resumed run goes on.
@@ -184,10 +182,8 @@ class Course:
         path = self.folder / "plan.json"
         if path.exists():
             return Plan(**json.loads(path.read_text(encoding="utf-8")))
-        try:
-            plan = budgeted(self.clock.left)
-        except InputError:  # the tests took longer than anybody thought; the clock cuts the race
-            plan = budgeted(self.clock.budget or 0.0)
+        asked = self.asked.plan
+        plan = prices.plan(asked, max(self.clock.left, prices.fewest(asked)))
         write_text(path, json.dumps(asdict(plan)))
         return plan
 

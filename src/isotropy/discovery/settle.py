@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -63,8 +63,25 @@ def as_entries(data: DataSet) -> DataSet:
 
 def fewest_seconds(plan: Plan, costs: Sequence[float], pace: float, workers: int) -> float:
     """What is needed of a budget to compare candidates at all; arguments are those of `fitted`."""
-    each = pace * sum(costs) * plan.first_rounds / workers
-    return each * FEWEST_SEEN / RACING_SHARE
+    return pace * sum(costs) * plan.first_rounds / workers * FEWEST_SEEN / RACING_SHARE
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What networks cost in time, measured once; arguments are those of `fitted`."""
+
+    samples: int
+    costs: Sequence[float]
+    pace: float
+    workers: int
+
+    def plan(self, asked: Plan, seconds: float) -> Plan:
+        """What a plan becomes with so many seconds; refused if nothing could be compared."""
+        return fitted(asked, self.samples, self.costs, self.pace, seconds, self.workers)
+
+    def fewest(self, asked: Plan) -> float:
+        """The seconds with which it is not refused."""
+        return fewest_seconds(asked, self.costs, self.pace, self.workers)
 
 
 def fitted(
